@@ -44,12 +44,12 @@ export class Accounts extends Context.Service<
   Accounts,
   {
     /**
-     * `told` holds the ID for the account and the ID of the request that asked for it. Without it, the account gets a generated ID.
+     * `ids` holds the ID for the account and the ID of the request that asked for it. Without them, the account gets a generated ID.
      */
     readonly create: (
       email: string,
       actor: Actor,
-      told?: { readonly id: string; readonly requestId: string }
+      ids?: { readonly id: string; readonly requestId: string }
     ) => Effect.Effect<AccountRow, EmailTaken | Unavailable>
     /** Compares addresses without regard to case. */
     readonly findByEmail: (email: string) => Effect.Effect<AccountRow | undefined, Unavailable>
@@ -82,8 +82,8 @@ export class Accounts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
       return Accounts.of({
-        create: (email, actor, told) => {
-          const { id, ...request } = told ?? { id: newResourceId() }
+        create: (email, actor, ids) => {
+          const { id, ...request } = ids ?? { id: newResourceId() }
           return insertAccount(sql, id, email).pipe(
             Effect.andThen(
               audit.append({

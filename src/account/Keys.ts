@@ -296,10 +296,10 @@ const lockActiveKey = (deps: Deps, { accountId, id }: KeyAction) =>
     return row
   })
 
-const rotate = (deps: Deps, { graceSeconds, newId, ...doing }: Parameters<Keys["Service"]["rotate"]>[0]) =>
+const rotate = (deps: Deps, { graceSeconds, newId, ...action }: Parameters<Keys["Service"]["rotate"]>[0]) =>
   Effect.gen(function* () {
-    const { accountId, id } = doing
-    const row = yield* lockActiveKey(deps, doing)
+    const { accountId, id } = action
+    const row = yield* lockActiveKey(deps, action)
     const { replaced } = yield* workingKeys(deps.sql, accountId)
     // Otherwise each rotation would leave one more working key.
     if (graceSeconds > 0 && replaced >= MAX_ACTIVE_INFERENCE_KEYS) {
@@ -321,8 +321,8 @@ const rotate = (deps: Deps, { graceSeconds, newId, ...doing }: Parameters<Keys["
       allowedTools: row.allowed_tools
     })
     yield* replaceKey(deps.sql, { accountId, id, by: newId, graceSeconds })
-    yield* append(deps, doing, "rotated", { replaced_by: newId, grace_seconds: graceSeconds })
-    yield* notify(deps, doing, "rotated")
+    yield* append(deps, action, "rotated", { replaced_by: newId, grace_seconds: graceSeconds })
+    yield* notify(deps, action, "rotated")
     return { id: newId, key }
   }).pipe(deps.sql.withTransaction)
 
@@ -337,15 +337,15 @@ const settingsOf = (row: KeyRecord) => ({
   allowed_tools: row.allowed_tools
 })
 
-const update = (deps: Deps, { change, ...doing }: Parameters<Keys["Service"]["update"]>[0]) =>
+const update = (deps: Deps, { change, ...action }: Parameters<Keys["Service"]["update"]>[0]) =>
   Effect.gen(function* () {
-    const { accountId, id } = doing
-    const row = yield* lockActiveKey(deps, doing)
+    const { accountId, id } = action
+    const row = yield* lockActiveKey(deps, action)
     const { expiresAt = row.expires_at, name = row.name, projectId = row.project_id, routing = row.routing } = change
     const { allowedTools = row.allowed_tools } = change
     if (change.projectId !== undefined) yield* checkProject(deps, accountId, projectId)
     if (change.expiresAt !== undefined) yield* checkExpiry(expiresAt)
-    const budgetId = change.budget === undefined ? row.budget_id : yield* budgetOf(deps, doing, row, change.budget)
+    const budgetId = change.budget === undefined ? row.budget_id : yield* budgetOf(deps, action, row, change.budget)
     yield* updateKey(deps.sql, accountId, id, {
       name,
       projectId,
@@ -355,6 +355,6 @@ const update = (deps: Deps, { change, ...doing }: Parameters<Keys["Service"]["up
       routing: textOf(routing)
     })
     const changed = yield* get(deps, { accountId, kind: "inference" }, id)
-    yield* append(deps, doing, "updated", differences(settingsOf(row), settingsOf(changed)))
+    yield* append(deps, action, "updated", differences(settingsOf(row), settingsOf(changed)))
     return changed
   }).pipe(deps.sql.withTransaction)

@@ -31,7 +31,7 @@ export class Plans extends Context.Service<
   {
     readonly list: Effect.Effect<ReadonlyArray<PlanRow>, Unavailable>
     /** Returns the plan with this ID or name. Fails with `NotFound`. */
-    readonly named: (name: string) => Lookup<PlanRow>
+    readonly find: (name: string) => Lookup<PlanRow>
     /** Fails with `Conflict` when another plan has this name. */
     readonly create: (plan: PlanFacts, actor: OperatorActor) => Lookup<PlanRow>
     /** Fails with `NotFound`, or with `Conflict` when another plan has the new name. */
@@ -49,7 +49,7 @@ export class Plans extends Context.Service<
       const { sql } = deps
       return Plans.of({
         list: storeErrors(allPlans(sql)),
-        named: (name) =>
+        find: (name) =>
           Effect.flatMap(storeErrors(planNamed(sql, name)), (found) =>
             found === undefined ? Effect.fail(missing(name)) : Effect.succeed(found)
           ),

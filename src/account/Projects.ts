@@ -168,9 +168,9 @@ const periodOf = (limitCents: number | null, period: NewProject["budget_period"]
 /**
  * Holds the account's lock, so that two requests cannot find the same slug free and no key joins a project while it is archived.
  */
-const create = (deps: Deps, { project, ...doing }: Parameters<Projects["Service"]["create"]>[0]) =>
+const create = (deps: Deps, { project, ...action }: Parameters<Projects["Service"]["create"]>[0]) =>
   Effect.gen(function* () {
-    const { accountId, id } = doing
+    const { accountId, id } = action
     const { budget_cents: limitCents = null, data_policy: dataPolicy = "default" } = project
     const { name, routing = null } = project
     const period = yield* periodOf(limitCents, project.budget_period)
@@ -185,7 +185,7 @@ const create = (deps: Deps, { project, ...doing }: Parameters<Projects["Service"
     const budgetId = yield* deps.budgets.set(wish)
     yield* insertProject(deps.sql, { id, accountId, name, slug, budgetId, routing: textOf(routing), dataPolicy })
     const made = yield* read(deps, accountId, id)
-    yield* append(deps, doing, "created", shown(made))
+    yield* append(deps, action, "created", shown(made))
     return made
   }).pipe(deps.sql.withTransaction)
 
@@ -204,29 +204,29 @@ const budgetOf = ({ budgets }: Deps, { accountId, id }: ProjectAction, before: P
     })
   })
 
-const update = (deps: Deps, { change, ...doing }: Parameters<Projects["Service"]["update"]>[0]) =>
+const update = (deps: Deps, { change, ...action }: Parameters<Projects["Service"]["update"]>[0]) =>
   Effect.gen(function* () {
-    const { accountId, id } = doing
+    const { accountId, id } = action
     yield* lockAccount(deps.sql, accountId)
     const before = yield* read(deps, accountId, id)
     if (before.archived_at !== null) return yield* conflict("This project is archived. Create a new project.")
     const { data_policy: dataPolicy = before.data_policy, name = before.name } = change
     const { routing = before.routing, slug = before.slug } = change
     yield* checkSlug(deps, { accountId, id, slug })
-    const budgetId = yield* budgetOf(deps, doing, before, change)
+    const budgetId = yield* budgetOf(deps, action, before, change)
     yield* updateProject(deps.sql, { id, accountId, name, slug, budgetId, routing: textOf(routing), dataPolicy })
     const after = yield* read(deps, accountId, id)
-    yield* append(deps, doing, "updated", differences(shown(before), shown(after)))
+    yield* append(deps, action, "updated", differences(shown(before), shown(after)))
     return after
   }).pipe(deps.sql.withTransaction)
 
-const archive = (deps: Deps, doing: ProjectAction) =>
+const archive = (deps: Deps, action: ProjectAction) =>
   Effect.gen(function* () {
-    const { accountId, id } = doing
+    const { accountId, id } = action
     yield* lockAccount(deps.sql, accountId)
     const before = yield* read(deps, accountId, id)
     if (before.archived_at !== null) return before
     yield* archiveProject(deps.sql, accountId, id)
-    yield* append(deps, doing, "archived", { keys: yield* revokeKeysOf(deps.sql, accountId, id) })
+    yield* append(deps, action, "archived", { keys: yield* revokeKeysOf(deps.sql, accountId, id) })
     return yield* read(deps, accountId, id)
   }).pipe(deps.sql.withTransaction)

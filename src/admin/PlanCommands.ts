@@ -111,7 +111,7 @@ const set = Command.make(
   Effect.fn("plan set")(function* ({ plan, ...rest }) {
     const changes = yield* changesOf(rest)
     const plans = yield* Plans
-    const { id } = yield* plans.named(plan)
+    const { id } = yield* plans.find(plan)
     const row = yield* plans.change(id, changes, OPERATOR)
     yield* print({ json: planWire(row), text: `Changed the plan. Running requests keep their price.\n${textOf(row)}` })
   })
@@ -156,7 +156,7 @@ const show = Command.make(
   "show",
   { plan: PlanFlags.planArgument },
   Effect.fn("plan show")(function* ({ plan }) {
-    const row = yield* (yield* Plans).named(plan)
+    const row = yield* (yield* Plans).find(plan)
     yield* print({ json: planWire(row), text: textOf(row) })
   })
 ).pipe(
@@ -171,7 +171,7 @@ const assign = Command.make(
   Effect.fn("plan assign")(function* ({ account: name, plan }) {
     const { email, id } = yield* namedAccount(name)
     const plans = yield* Plans
-    const row = plan === "none" ? undefined : yield* plans.named(plan)
+    const row = plan === "none" ? undefined : yield* plans.find(plan)
     yield* plans.assign({ id }, row?.id ?? null, OPERATOR)
     const what = row === undefined ? "belongs to no plan" : `belongs to the plan ${row.name}`
     yield* print({
@@ -193,7 +193,7 @@ const remove = Command.make(
   { plan: PlanFlags.planArgument },
   Effect.fn("plan remove")(function* ({ plan }) {
     const plans = yield* Plans
-    const { id, name } = yield* plans.named(plan)
+    const { id, name } = yield* plans.find(plan)
     yield* plans.remove(id, OPERATOR)
     yield* print({ json: { id, removed: true }, text: `Removed the plan ${name}.` })
   })

@@ -188,14 +188,14 @@ const read = ({ sql }: Deps, { accountId, slug }: PresetAction) =>
     row === undefined ? Effect.fail(notFound(slug)) : Effect.succeed(row)
   )
 
-const lockAndRead = (deps: Deps, doing: PresetAction) =>
-  Effect.andThen(lockPreset(deps.sql, doing.accountId, doing.slug), read(deps, doing))
+const lockAndRead = (deps: Deps, action: PresetAction) =>
+  Effect.andThen(lockPreset(deps.sql, action.accountId, action.slug), read(deps, action))
 
 const create = (deps: Deps, { accountId, actor, preset }: Input<"create">) =>
   Effect.gen(function* () {
     const { sql } = deps
     const { config, description = null, name, slug } = yield* Effect.fromResult(decodeNew(preset))
-    const doing = { accountId, slug, actor }
+    const action = { accountId, slug, actor }
     return yield* Effect.gen(function* () {
       yield* lockAccount(sql, accountId)
       if ((yield* countPresets(sql, accountId)) >= MAX_PRESETS_PER_ACCOUNT) {
@@ -204,10 +204,10 @@ const create = (deps: Deps, { accountId, actor, preset }: Input<"create">) =>
       const id = newResourceId()
       yield* insertPreset(sql, { id, accountId, slug, name, description })
       yield* insertVersion(sql, id, 1, configJson(config))
-      yield* append(deps, doing, "created", { slug, name, version: 1 })
-      return yield* read(deps, doing)
+      yield* append(deps, action, "created", { slug, name, version: 1 })
+      return yield* read(deps, action)
     }).pipe(
-      transaction(deps, doing),
+      transaction(deps, action),
       Effect.catchIf(
         (error) => error._tag === "SqlError" && error.reason._tag === "UniqueViolation",
         () => Effect.fail(new SlugTaken({ slug }))

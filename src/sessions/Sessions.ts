@@ -212,7 +212,7 @@ export class Sessions extends Context.Service<
     /** Returns the session with this ID; undefined when there is none or it belongs to another account. */
     readonly find: (accountId: string, id: string) => Effect.Effect<SessionRow | undefined, Unavailable>
     /** Finds a session by the client's own `session_id` or, if none matches, by its ID. */
-    readonly named: (accountId: string, name: string) => Effect.Effect<SessionRow | undefined, Unavailable>
+    readonly findByName: (accountId: string, name: string) => Effect.Effect<SessionRow | undefined, Unavailable>
     /** Reserves room in the session for the new messages of a request and for the response. */
     readonly admit: (turn: TurnRequest) => Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable>
     /** Gives back the room of a turn without a response. A turn that is being recorded keeps it until the recording ends. */
@@ -259,7 +259,7 @@ export class Sessions extends Context.Service<
             return existing ?? (yield* openIn(sql, accountId, session))
           }).pipe(storeErrors),
         find: (accountId, id) => storeErrors(sessionById(sql, accountId, id)),
-        named: (accountId, name) =>
+        findByName: (accountId, name) =>
           // No session can have such a name. The database would refuse it or confuse it with another.
           name.includes("\0") || !name.isWellFormed()
             ? Effect.undefined

@@ -107,10 +107,10 @@ describe("a session", () => {
       Effect.gen(function* () {
         const sessions = yield* Sessions
         const first = yield* opened(account)
-        assert.strictEqual((yield* sessions.named(account, first.id))?.id, first.id)
+        assert.strictEqual((yield* sessions.findByName(account, first.id))?.id, first.id)
         const second = yield* opened(account, first.id)
-        assert.strictEqual((yield* sessions.named(account, first.id))?.id, second.id)
-        for (const name of ["nobody's", "\0", "\ud800"]) assert.isUndefined(yield* sessions.named(account, name))
+        assert.strictEqual((yield* sessions.findByName(account, first.id))?.id, second.id)
+        for (const name of ["nobody's", "\0", "\ud800"]) assert.isUndefined(yield* sessions.findByName(account, name))
       })
     )
   )

@@ -125,7 +125,7 @@ export const chatRequestOf = (
   found: FoundPreset,
   wish: ChatWish
 ): Result.Result<ChatRequest, Failure> => {
-  const read = found.gone === undefined ? parseChain(wish.model, wish.models) : Result.succeed([])
+  const read = found.missing === undefined ? parseChain(wish.model, wish.models) : Result.succeed([])
   if (Result.isFailure(read)) return Result.fail(withModelParam(read.failure, found.sent))
   const chain = read.success
   return Result.succeed({
@@ -140,7 +140,7 @@ export const chatRequestOf = (
     parameters: wish.parameters,
     stream: wish.stream,
     budgetCents: wish.budgetCents,
-    unplannable: found.gone
+    unplannable: found.missing
   })
 }
 
@@ -316,7 +316,7 @@ export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D
       const answer = (body: unknown, taken: FoundPreset) => {
         const open = seals.openFor(principal.accountId)
         const decoded = dialect.decode(body, taken.preset, slug !== undefined, basePolicy(principal), open)
-        if (Result.isFailure(decoded)) return Effect.fail(taken.gone ?? decoded.failure)
+        if (Result.isFailure(decoded)) return Effect.fail(taken.missing ?? decoded.failure)
         const { withHeaders = (read: D) => read } = dialect
         const wished = withHeaders(decoded.success, request.headers)
         const received = { request, exchange, principal, body, operation, path, sandbox }

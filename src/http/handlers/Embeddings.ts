@@ -67,7 +67,7 @@ const askWithin = (
 }
 
 /** The service request for embedding these inputs. */
-const requestOf = (paid: PaidRequest, work: EmbedWork, rooming: ReservationOptions): WorkRequest<Embeddings> => {
+const requestOf = (paid: PaidRequest, work: EmbedWork, reservation: ReservationOptions): WorkRequest<Embeddings> => {
   const longest = longestInput(work)
   return {
     ...paid,
@@ -76,7 +76,7 @@ const requestOf = (paid: PaidRequest, work: EmbedWork, rooming: ReservationOptio
     fits: work.truncation ? undefined : (window: number) => fits(longest, window),
     promptTokens: longest.tokens,
     param: "input",
-    ask: askWithin(rooming, paid, work),
+    ask: askWithin(reservation, paid, work),
     used: ({ tokens }) => tokens,
     counted: () => countEmbed(work),
     rest: ({ arriving }) => arriving && { ended: arriving.whole },

@@ -53,7 +53,7 @@ const legacyChat = Effect.gen(function* () {
   const inStore = Effect.mapError((error: Unavailable) => failure({ _tag: "StoreUnavailable" }, error))
   /** Checks that the request's session has space, before money is spent. A replay needs no space, because it is not recorded. */
   const roomIn = Effect.fnUntraced(function* (name: string, { claim, principal }: ChatRequest, messages: TurnMessages) {
-    const session = yield* inStore(sessions.named(principal.accountId, name))
+    const session = yield* inStore(sessions.findByName(principal.accountId, name))
     if (session === undefined) return yield* failure({ _tag: "NotFound", what: "session", id: name })
     const refused = Effect.fnUntraced(function* (failed: Failure) {
       const before = claim && (yield* inStore(requests.claimedBy(principal.accountId, claim.claim)))
@@ -79,7 +79,7 @@ const legacyChat = Effect.gen(function* () {
       repeatable
     })
     const read = decodeLegacyChat(body, found.preset?.config, basePolicy(principal), seals.openFor(principal.accountId))
-    const decoded = Result.mapError(read, (failed) => found.gone ?? failed)
+    const decoded = Result.mapError(read, (failed) => found.missing ?? failed)
     const { ignored, recordedMessages, sessionId, ...wish } = yield* Effect.fromResult(decoded)
     const wished = wishedOf(cacheWish)
     const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox, wished }

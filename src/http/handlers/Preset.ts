@@ -42,13 +42,13 @@ export const takePreset = (
 /** The models that a request names, and its preset if there is one, or the failure when that does not exist. */
 export interface FoundPreset extends Pick<PresetReference, "sent" | "slug"> {
   readonly preset: ResolvedPreset | undefined
-  readonly gone?: Failure | undefined
+  readonly missing?: Failure | undefined
 }
 
 const foundOf =
   ({ sent, slug }: PresetReference) =>
   (found: ResolvedPreset | Failure | undefined): FoundPreset =>
-    found instanceof Failure ? { sent, slug, preset: undefined, gone: found } : { sent, slug, preset: found }
+    found instanceof Failure ? { sent, slug, preset: undefined, missing: found } : { sent, slug, preset: found }
 
 /**
  * The same for a paid request. For a `repeatable` request with an idempotency key, a preset that no longer exists is not yet a failure,
@@ -57,12 +57,12 @@ const foundOf =
 export const takePaidPreset = (
   presets: Presets["Service"],
   exchange: Pick<Exchange, "preset">,
-  naming: PresetReference & { readonly repeatable: boolean }
+  reference: PresetReference & { readonly repeatable: boolean }
 ): Effect.Effect<FoundPreset, Failure> => {
-  const found = takePreset(presets, exchange, naming)
-  if (!naming.repeatable) return Effect.mapEager(found, foundOf(naming))
+  const found = takePreset(presets, exchange, reference)
+  if (!reference.repeatable) return Effect.mapEager(found, foundOf(reference))
   return Effect.map(
     Effect.catchIf(found, ({ reason }) => reason._tag === "NotFound", Effect.succeed),
-    foundOf(naming)
+    foundOf(reference)
   )
 }

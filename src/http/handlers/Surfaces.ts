@@ -56,10 +56,10 @@ const chatSurface = <D extends DecodedRequest>(
     const accept: Surface["accept"] = Effect.fnUntraced(function* (body, circumstances) {
       const { claim, principal } = circumstances
       const { accountId } = principal
-      const naming = { accountId, sent: modelFieldsOf(body), repeatable: claim !== undefined }
-      const found = yield* takePaidPreset(presets, { preset: undefined }, naming)
+      const reference = { accountId, sent: modelFieldsOf(body), repeatable: claim !== undefined }
+      const found = yield* takePaidPreset(presets, { preset: undefined }, reference)
       const read = dialect.decode(body, found.preset, false, basePolicy(principal), seals.openFor(accountId))
-      const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => found.gone ?? failed))
+      const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => found.missing ?? failed))
       if (decoded.stream) return yield* Effect.fail(streamed)
       const request = yield* Effect.fromResult(chatRequestOf(circumstances, found, decoded))
       const encode = (answer: Answer) => JSON.stringify(dialect.encode(answer, decoded))

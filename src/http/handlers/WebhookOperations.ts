@@ -98,16 +98,16 @@ export const makeOperations = (
     // DNS servers may be slow, so the lookup happens outside the transaction.
     const address = yield* webhooks.address(url)
     const id = newResourceId()
-    return yield* mutate(asCaller, { ...writeOf(request, "created", id), body, secret: true }, (asker) =>
-      Effect.map(webhooks.register({ ...asker, id, url: address, events }), (made) => result(withSecret(made)))
+    return yield* mutate(asCaller, { ...writeOf(request, "created", id), body, secret: true }, (caller) =>
+      Effect.map(webhooks.register({ ...caller, id, url: address, events }), (made) => result(withSecret(made)))
     )
   })
   const update = Effect.fnUntraced(function* (id: string, request: Request) {
     const body = yield* readJson(request)
     const { url, ...change } = yield* Effect.fromResult(decodeChange(body))
     const address = url === undefined ? {} : { url: yield* webhooks.address(url) }
-    return yield* mutate(asCaller, { ...writeOf(request, "updated", id), body }, (asker) =>
-      Effect.map(webhooks.update({ ...asker, id, ...change, ...address }), (row) => result(endpointOf(row)))
+    return yield* mutate(asCaller, { ...writeOf(request, "updated", id), body }, (caller) =>
+      Effect.map(webhooks.update({ ...caller, id, ...change, ...address }), (row) => result(endpointOf(row)))
     )
   })
   return {
@@ -131,22 +131,22 @@ export const makeOperations = (
     remove: (id: string, request: Request) =>
       withoutBody(
         request,
-        mutate(asCaller, writeOf(request, "removed", id), (asker) =>
-          Effect.as(webhooks.remove({ ...asker, id }), result({ id, object: "webhook_endpoint", deleted: true }))
+        mutate(asCaller, writeOf(request, "removed", id), (caller) =>
+          Effect.as(webhooks.remove({ ...caller, id }), result({ id, object: "webhook_endpoint", deleted: true }))
         )
       ),
     rotateSecret: (id: string, request: Request) =>
       withoutBody(
         request,
-        mutate(asCaller, { ...writeOf(request, "secret_rotated", id), secret: true }, (asker) =>
-          Effect.map(webhooks.rotateSecret({ ...asker, id }), (made) => result(withSecret(made)))
+        mutate(asCaller, { ...writeOf(request, "secret_rotated", id), secret: true }, (caller) =>
+          Effect.map(webhooks.rotateSecret({ ...caller, id }), (made) => result(withSecret(made)))
         )
       ),
     redeliver: (id: string, deliveryId: string, request: Request) =>
       withoutBody(
         request,
-        mutate(asCaller, writeOf(request, "redelivered", id), (asker) =>
-          Effect.map(webhooks.redeliver({ ...asker, id, deliveryId }), (row) => result(deliveryOf(row)))
+        mutate(asCaller, writeOf(request, "redelivered", id), (caller) =>
+          Effect.map(webhooks.redeliver({ ...caller, id, deliveryId }), (row) => result(deliveryOf(row)))
         )
       ),
     test: (id: string, request: Request) =>

@@ -102,7 +102,7 @@ export const consoleSettingsHandlers = Effect.gen(function* () {
     const change = yield* Effect.fromResult(decodeDetails(body))
     const { accountId: id } = yield* Owner
     const write = { request, body, type: "billing_details.changed", resource: { type: "account", id } }
-    return yield* mutate(asOwner, write, (asker) => Effect.map(details.change({ ...asker, change }), detailsOf))
+    return yield* mutate(asOwner, write, (caller) => Effect.map(details.change({ ...caller, change }), detailsOf))
   })
 
   return operations("consoleSettings", {

@@ -55,8 +55,8 @@ export const consoleTopUpsHandlers = Effect.gen(function* () {
       resource: { type: "top_up", id },
       telling: telling(accountId)
     }
-    return yield* mutate(asOwner, write, (asker) =>
-      Effect.map(topUps.create({ ...asker, id, amountCents: Math.round(usd * 100) }), (row) => ({
+    return yield* mutate(asOwner, write, (caller) =>
+      Effect.map(topUps.create({ ...caller, id, amountCents: Math.round(usd * 100) }), (row) => ({
         data: topUpOf(row)
       }))
     )

@@ -126,7 +126,7 @@ export const makeMutate =
     work: (caller: WriteCaller) => Mutation<A>["work"]
   ) =>
     Effect.gen(function* () {
-      const asker = yield* by
+      const caller = yield* by
       const { requestId } = yield* Exchange
       // A repeatable operation may already have taken effect in part, which must be recorded.
       const unknown = repeatable === true ? undefined : queriedOf(request.url)
@@ -137,14 +137,14 @@ export const makeMutate =
       const header = claims ? request.headers["idempotency-key"] : undefined
       const claim = yield* Effect.fromResult(claimOf(header, request.method, pathOf(request.url), body ?? null))
       const { answer, audited, replayed } = yield* mutations.run<A>({
-        ...asker,
+        ...caller,
         requestId,
         type,
         resource,
         claim,
         keepAnswer: secret !== true,
         codeOf: ({ _tag }) => table[_tag].code,
-        work: work(asker),
+        work: work(caller),
         ...(outside === undefined ? {} : { outside }),
         ...(afterwards === undefined ? {} : { afterwards })
       })

@@ -158,8 +158,8 @@ export const managementKeysHandlers = Effect.gen(function* () {
     yield* mayRoute(body, KEY_ROUTING_MEMBERS)
     const change = yield* changeOf(yield* Effect.fromResult(decodeChange(body)))
     const write = { request, body, type: "key.updated", resource: { type: "key", id } }
-    return yield* mutate(asCaller, { ...write, afterwards: yield* allForgotten }, (asker) =>
-      Effect.flatMap(keys.update({ ...asker, id, change }), (row) => single(asker.accountId, row))
+    return yield* mutate(asCaller, { ...write, afterwards: yield* allForgotten }, (caller) =>
+      Effect.flatMap(keys.update({ ...caller, id, change }), (row) => single(caller.accountId, row))
     )
   })
 
@@ -168,8 +168,8 @@ export const managementKeysHandlers = Effect.gen(function* () {
     const { grace_seconds: graceSeconds = 0 } = yield* Effect.fromResult(decodeRotation(body))
     const newId = newResourceId()
     const write = { request, body, type: "key.rotated", resource: { type: "key", id }, secret: true } as const
-    return yield* mutate(asCaller, { ...write, afterwards: forgotten(id) }, (asker) =>
-      Effect.flatMap(keys.rotate({ ...asker, id, newId, graceSeconds }), (key) => made(asker.accountId, key))
+    return yield* mutate(asCaller, { ...write, afterwards: forgotten(id) }, (caller) =>
+      Effect.flatMap(keys.rotate({ ...caller, id, newId, graceSeconds }), (key) => made(caller.accountId, key))
     )
   })
 

@@ -111,22 +111,22 @@ export const managementPresetsHandlers = Effect.gen(function* () {
         work
       )
     )
-  const doing = ({ accountId, actor }: WriteCaller, slug: string) => ({ accountId, actor, slug })
+  const actionOf = ({ accountId, actor }: WriteCaller, slug: string) => ({ accountId, actor, slug })
   return operations("managementPresets", {
     createPreset: ({ request }) =>
       Effect.gen(function* () {
         const body = yield* readJson(request)
         const { config, slug } = yield* Effect.fromResult(decodeNew(body))
-        return yield* change({ request, body, type: "preset.created" }, slug, (asker) =>
-          checked(catalogue, config, presets.create({ ...asker, preset: body }))
+        return yield* change({ request, body, type: "preset.created" }, slug, (caller) =>
+          checked(catalogue, config, presets.create({ ...caller, preset: body }))
         )
       }),
     updatePreset: ({ params: { slug }, request }) =>
       Effect.gen(function* () {
         const body = yield* readJson(request)
         const { config } = yield* Effect.fromResult(decodeChange(body))
-        return yield* change({ request, body, type: "preset.updated" }, slug, (asker) =>
-          checked(catalogue, config, presets.update({ ...doing(asker, slug), change: body }))
+        return yield* change({ request, body, type: "preset.updated" }, slug, (caller) =>
+          checked(catalogue, config, presets.update({ ...actionOf(caller, slug), change: body }))
         )
       }),
     listPresets: ({ query }) =>
@@ -138,8 +138,8 @@ export const managementPresetsHandlers = Effect.gen(function* () {
     deletePreset: ({ params: { slug }, request }) =>
       withoutBody(
         request,
-        change({ request, type: "preset.removed" }, slug, (asker) =>
-          Effect.flatMap(presets.remove(doing(asker, slug)), (removed) =>
+        change({ request, type: "preset.removed" }, slug, (caller) =>
+          Effect.flatMap(presets.remove(actionOf(caller, slug)), (removed) =>
             removed ? Effect.succeed({ data: { slug, object: "preset", deleted: true } }) : Effect.fail(notFound(slug))
           )
         )
@@ -155,8 +155,8 @@ export const managementPresetsHandlers = Effect.gen(function* () {
     activatePresetVersion: ({ params: { slug, version }, request }) =>
       withoutBody(
         request,
-        change({ request, type: "preset.activated" }, slug, (asker) =>
-          Effect.map(presets.activate({ ...doing(asker, slug), version }), resultOf)
+        change({ request, type: "preset.activated" }, slug, (caller) =>
+          Effect.map(presets.activate({ ...actionOf(caller, slug), version }), resultOf)
         )
       )
   })

@@ -54,8 +54,8 @@ export const managementProjectsHandlers = Effect.gen(function* () {
         const project = yield* Effect.fromResult(decodeNew(body))
         const id = newResourceId()
         const write = { request, body, type: "project.created", resource: { type: "project", id } }
-        return yield* mutate(asCaller, write, (asker) =>
-          Effect.map(projects.create({ ...asker, id, project }), resultOf)
+        return yield* mutate(asCaller, write, (caller) =>
+          Effect.map(projects.create({ ...caller, id, project }), resultOf)
         )
       }),
     updateProject: ({ params: { project_id: id }, request }) =>
@@ -65,8 +65,8 @@ export const managementProjectsHandlers = Effect.gen(function* () {
         const change = yield* Effect.fromResult(decodeChange(body))
         const resource = { type: "project", id }
         const write = { request, body, type: "project.updated", resource, afterwards: forget(id) }
-        return yield* mutate(asCaller, write, (asker) =>
-          Effect.map(projects.update({ ...asker, id, change }), resultOf)
+        return yield* mutate(asCaller, write, (caller) =>
+          Effect.map(projects.update({ ...caller, id, change }), resultOf)
         )
       }),
     listProjects: ({ query }) =>
@@ -85,7 +85,7 @@ export const managementProjectsHandlers = Effect.gen(function* () {
         mutate(
           asCaller,
           { request, type: "project.archived", resource: { type: "project", id }, afterwards: forget(id) },
-          (asker) => Effect.map(projects.archive({ ...asker, id }), resultOf)
+          (caller) => Effect.map(projects.archive({ ...caller, id }), resultOf)
         )
       )
   })

@@ -49,7 +49,7 @@ export const operatorPlansHandlers = Effect.gen(function* () {
       const wire = yield* Effect.fromResult(decodeChange(yield* readJson(request)))
       const { limits = {}, markup_basis_points: markup, name, prices } = wire
       yield* check(prices)
-      const before = yield* plans.named(id)
+      const before = yield* plans.find(id)
       const changes = {
         ...(name === undefined ? {} : { name: name.trim() }),
         ...(markup === undefined ? {} : { markup_bp: markup }),
@@ -99,6 +99,6 @@ export const operatorPlansHandlers = Effect.gen(function* () {
 
 /** The name of one plan may look like the ID of another. */
 const byId = (plans: Plans["Service"], id: string) =>
-  Effect.flatMap(plans.named(id), (row) =>
+  Effect.flatMap(plans.find(id), (row) =>
     row.id === id ? Effect.succeed(row) : Effect.fail(failure({ _tag: "NotFound", what: "plan", id }))
   )
