@@ -192,12 +192,20 @@ export const layerListening = <R = never>(
 
 const routes = Layer.mergeAll(files, consolePages, documentation, mcp, edge)
 
+/** A server that stops listening resets the connections that it has not accepted. So it accepts them right before that. */
+const acceptingToTheEnd = Layer.effectDiscard(
+  Effect.flatMap(Shutdown, ({ untilAllAccepted }) => Effect.addFinalizer(() => untilAllAccepted))
+)
+
 /** The public server: everything in `Api`, behind the edge. Provides the address on which it listens. */
-export const layer = HttpRouter.serve(routes, {
-  disableLogger: true,
-  disableListenLog: true,
-  routerConfig: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true }
-}).pipe(
+export const layer = acceptingToTheEnd.pipe(
+  Layer.provideMerge(
+    HttpRouter.serve(routes, {
+      disableLogger: true,
+      disableListenLog: true,
+      routerConfig: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true }
+    })
+  ),
   Layer.provideMerge(layerListening(clientTimeouts, Effect.flatMap(makeHandlers, makeDispatcher))),
   Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_BODY_BYTES)))
 )

@@ -153,7 +153,7 @@ export class Ops extends Context.Service<Ops, OpsListener>()("tollgate/http/Ops"
 export const readiness = Layer.effectDiscard(
   Effect.gen(function* () {
     const { say } = yield* Ops
-    const { begin, untilAllAccepted } = yield* Shutdown
+    const { begin } = yield* Shutdown
     const { shutdownDelay } = yield* Config
     const stop = Effect.gen(function* () {
       say("stopping")
@@ -162,7 +162,6 @@ export const readiness = Layer.effectDiscard(
         yield* Effect.logInfo(`Stopping: requests are served for another ${Duration.format(shutdownDelay)}`)
         yield* Effect.sleep(shutdownDelay)
       }
-      yield* untilAllAccepted
     })
     yield* Effect.acquireRelease(
       Effect.sync(() => say("serving")),
