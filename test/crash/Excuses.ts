@@ -103,15 +103,18 @@ export const wasLeftToExpire = (evidence: Evidence, attempt: Attempt, { errorCod
   return errorCode === "request_expired" && overlaps(until, away)
 }
 
+/** A busy process may not yet have accepted a connection of this age. When it stops listening, the system resets the connection. */
+const UNACCEPTED_MS = 100
+
 /**
- * Whether an attempt may have lost its gateway: the process was killed, or the attempt began after the shutdown delay of a deploy and
- * received nothing. A gateway finishes the requests that it received earlier.
+ * Whether an attempt may have lost its gateway: the process was killed, or the attempt connected when the shutdown delay of a deploy
+ * ended, or later, and received nothing. A gateway finishes the requests that it received earlier.
  */
 export const mayBreakOff = (evidence: Evidence, attempt: Attempt): boolean => {
   const { outcome, startedAt } = attempt
   const { deploys, kills } = outagesOf(evidence, attempt)
   const unanswered = outcome._tag === "Refused" || (outcome._tag === "Lost" && outcome.answer === undefined)
-  const late = deploys.some(({ from, to }) => startedAt >= from + SHUTDOWN_DELAY_MS && startedAt <= to)
+  const late = deploys.some(({ from, to }) => startedAt >= from + SHUTDOWN_DELAY_MS - UNACCEPTED_MS && startedAt <= to)
   return overlaps(attempt, kills) || (unanswered && late)
 }
 
