@@ -115,5 +115,5 @@ const admit = (
     // Reports the bound that frees up last. A client that returned when the first one freed up would be refused by the next.
     const [last] = full.toSorted((one, other) => other.retryAfterSeconds - one.retryAfterSeconds)
     if (last === undefined) return
-    return yield* failure({ _tag: "RateLimitExceeded", ...last, detail: "Too many codes were sent recently." })
+    return yield* failure({ _tag: "RateLimitExceeded", ...last, detail: "Too many codes were sent recently" })
   }).pipe(sql.withTransaction, storeErrors)

@@ -72,6 +72,7 @@ describe("SignIn", () => {
         [200, 200, 200, 429, 429]
       )
       assert.isAbove(Number(answers[3]!.headers.get("retry-after")), 600)
+      assert.match(answers[3]!.body.error.message, /^Too many codes were sent recently; try again in \d+ s\.$/)
       assert.lengthOf(mail.letters, 3)
       const codes = mail.letters.map(({ text }) => /^Subject: (\d{6})/m.exec(text)![1]!)
       const ids = answers.slice(0, 3).map(({ body }) => body.sign_in_id as string)
