@@ -94,15 +94,14 @@ export const ago = (seconds: number, now: number = Date.now() / 1_000): string =
   return relative.format(Math.trunc(distance / (365 * 86_400)), "year")
 }
 
-/** A growth by at least this share is written as a factor. */
-const FACTOR_FROM = 9
+/** Growth by at least this share is written with the earlier figure, because a percentage of four digits says little. */
+const MOST_GROWTH = 9
 
-/** The change from one figure to another, in words. Returns undefined when the earlier figure is zero. */
-export const change = (now: number, before: number): string | undefined => {
-  if (before === 0) return undefined
+/** The change of a figure from the range before to the range now, in words. `show` writes the figure. */
+export const change = (now: number, before: number, show: (figure: number) => string): string => {
+  if (before === 0) return `${show(0)} in the range before`
   const by = (now - before) / before
-  if (Math.abs(by) < 0.005) return "unchanged"
-  // A percentage of four digits is harder to grasp than a factor.
-  if (by >= FACTOR_FROM) return `▲ ${whole.format(Math.round(now / before))} times`
-  return `${by > 0 ? "▲" : "▼"} ${rate.format(Math.abs(by))}`
+  if (Math.abs(by) < 0.005) return "As before"
+  if (by >= MOST_GROWTH) return `▲ from ${show(before)}`
+  return `${by > 0 ? "▲" : "▼"} ${rate.format(Math.abs(by))} vs before`
 }

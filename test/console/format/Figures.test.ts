@@ -59,11 +59,12 @@ describe("figures", () => {
   })
 
   it("compares with the period before, and says nothing where there is none", () => {
-    assert.strictEqual(change(3, 2), "▲ 50%")
-    assert.strictEqual(change(1, 2), "▼ 50%")
-    assert.strictEqual(change(19, 2), "▲ 850%")
-    assert.strictEqual(change(94, 2), "▲ 47 times")
-    assert.strictEqual(change(100.1, 100), "unchanged")
-    assert.isUndefined(change(1, 0))
+    const changed = (now: number, before: number) => change(now, before, count)
+    assert.strictEqual(changed(3, 2), "▲ 50% vs before")
+    assert.strictEqual(changed(1, 2), "▼ 50% vs before")
+    assert.strictEqual(changed(19, 2), "▲ 850% vs before")
+    assert.strictEqual(changed(940, 2), "▲ from 2")
+    assert.strictEqual(changed(100.1, 100), "As before")
+    assert.strictEqual(changed(1, 0), "0 in the range before")
   })
 })

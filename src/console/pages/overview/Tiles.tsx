@@ -32,17 +32,7 @@ export const Tiles = ({ before, failed, report }: TilesProps) => (
     {tiles.map(({ exact, figure, label, show }) => {
       const now = report && totalOf(report.totals, figure)
       const earlier = before && totalOf(before.totals, figure)
-      const changed = now === undefined || earlier === undefined ? undefined : change(now, earlier)
-      const words =
-        changed === undefined
-          ? earlier === 0
-            ? "0 in the range before"
-            : undefined
-          : changed === "unchanged"
-            ? "As before"
-            : changed.endsWith("times")
-              ? `${changed} before`
-              : `${changed} vs before`
+      const words = now === undefined || earlier === undefined ? undefined : change(now, earlier, show)
       const part = figure === "failed_requests" && report !== undefined && report.totals.requests > 0
       return (
         <Tile
