@@ -241,7 +241,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     409,
     "invalid_request_error",
     "key_limit_reached",
-    ({ limit }) => `An account has at most ${limit} active inference keys`
+    ({ limit }) => `An account has at most ${limit} active inference keys; revoke one to create another`
   ),
   Conflict: row(409, "invalid_request_error", "conflict", detailOf, {
     unquoted: () => "it conflicts with what is there"

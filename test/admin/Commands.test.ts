@@ -79,7 +79,9 @@ describe("commands on an account", () => {
       const before = yield* query(state)
       const sixth = yield* command("key create --email ann@example.com --json")
       assert.deepStrictEqual([sixth.code, sixth.stdout], [1, []])
-      assert.deepStrictEqual(sixth.stderr, ["error: An account has at most 5 active inference keys"])
+      assert.deepStrictEqual(sixth.stderr, [
+        "error: An account has at most 5 active inference keys; revoke one to create another"
+      ])
       assert.deepStrictEqual(yield* query(state), before)
       assert.deepStrictEqual(yield* json(`key revoke --id ${ids[0]}`), { id: ids[0], revoked: true })
       const again = yield* command(`key revoke --id ${ids[0]}`)
