@@ -59,7 +59,7 @@ withBrowser("the console", (it) => {
           .getByRole("button", { name: /^Sign out/ })
           .click()
         await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click()
-        await page.getByLabel("Email").fill("next@example.com")
+        await page.getByRole("textbox", { name: "Email" }).fill("next@example.com")
         // The cookie that the test set has another path than the one that the gateway clears.
         await page.context().clearCookies()
         await page.getByRole("button", { name: "Send code" }).click()
