@@ -106,7 +106,7 @@ export const decodeEstimate = (
 
 /** The account's money that determines what it can afford. */
 export interface Funds extends Balance {
-  /** What is left in the budgets of the calling key, if it has any. */
+  /** The remainder of the calling key's budgets, if it has any. */
   readonly budgetLeft?: Nano | undefined
 }
 

@@ -68,7 +68,7 @@ export const readCheckpoint = (sql: Sql): Effect.Effect<Checkpoint | undefined, 
 
 /**
  * The rows that the checkpoint does not cover: later transfers, and the requests that they move, that are newer than the checkpoint
- * or that are still open. They are looked up by index, one request at a time. `OFFSET 0` keeps the planner from reading a whole table
+ * or that are still open. PostgreSQL looks them up by index, one request at a time. `OFFSET 0` keeps the planner from reading a whole table
  * instead, as it does when it overestimates how many rows are new.
  */
 export const rowsAfter = (sql: Sql, since: CheckpointBounds): Scope => {

@@ -157,8 +157,8 @@ export const lockProvider = (sql: Sql, provider: string) =>
 const LATE_IN_LINE = "30 seconds"
 
 /**
- * Reports whether a provider has capacity for a job and for the jobs ahead of it in its queue. Of the jobs ahead, an account counts
- * only as many as it may still start there.
+ * Reports whether a provider has capacity for a job and for the jobs ahead of it in its queue. An account's jobs ahead count only up to
+ * the number that the account may still start there.
  */
 export const hasCapacity = (
   sql: Sql,

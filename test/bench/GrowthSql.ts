@@ -76,7 +76,7 @@ export interface Batch {
 }
 
 /**
- * Every third receipt belongs to the largest account. Of the others, the k-th account has about 1/k of the first account's. Each account
+ * Every third receipt belongs to the largest account. Among the others, the k-th account has about 1/k as many as the first. Each account
  * uses two models of one provider each.
  */
 export const writeGrowth = (sql: Sql, opened: OpenedAccounts, { accounts, everyMs, from, startMs, to }: Batch) => {

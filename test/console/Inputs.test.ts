@@ -1,7 +1,7 @@
-/** What owners type and what the console shows only once: it stays until they are done with it, and reaches no other owner. */
+/** The console keeps what an owner types, and secrets shown once, until the owner is done. The next owner sees none of it. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { missingBrowser } from "../support/Browser.ts"
+import { missingBrowser, type Page } from "../support/Browser.ts"
 import { ownerPage, ownerStage } from "../support/OwnerConsole.ts"
 import { announceSkip } from "../support/Skips.ts"
 
@@ -15,6 +15,17 @@ class Stage extends Context.Service<Stage, Effect.Success<typeof ownerStage>>()(
 }
 
 const signedIn = Effect.flatMap(Stage, ownerPage)
+
+/** Sends a message in the playground with a key. Returns the link to the receipt of its answer. */
+const converse = async (page: Page, origin: string, key: string) => {
+  await page.goto(`${origin}/playground`)
+  await page.getByLabel("Or paste a key").fill(key)
+  await page.getByLabel("Message").fill("Hello!")
+  await page.keyboard.press("Enter")
+  const receipt = page.getByRole("link", { name: "Receipt" })
+  await receipt.waitFor()
+  return receipt
+}
 
 const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeTestServices: true }) : () => undefined
 
@@ -48,11 +59,7 @@ withBrowser("the console", (it) => {
     Effect.gen(function* () {
       const { inferenceKey, origin, page } = yield* signedIn
       yield* Effect.promise(async () => {
-        await page.goto(`${origin}/playground`)
-        await page.getByLabel("Or paste a key").fill(inferenceKey)
-        await page.getByLabel("Message").fill("Hello!")
-        await page.keyboard.press("Enter")
-        await page.getByRole("link", { name: "Receipt" }).waitFor()
+        await converse(page, origin, inferenceKey)
         await page.getByRole("link", { name: "Settings" }).click()
         await page
           .getByRole("region", { name: "Table: sessions" })
@@ -75,12 +82,7 @@ withBrowser("the console", (it) => {
     Effect.gen(function* () {
       const { inferenceKey, origin, page } = yield* signedIn
       yield* Effect.promise(async () => {
-        await page.goto(`${origin}/playground`)
-        await page.getByLabel("Or paste a key").fill(inferenceKey)
-        await page.getByLabel("Message").fill("Hello!")
-        await page.keyboard.press("Enter")
-        const receipt = page.getByRole("link", { name: "Receipt" })
-        await receipt.waitFor()
+        const receipt = await converse(page, origin, inferenceKey)
         await page.getByRole("button", { name: "Image", exact: true }).click()
         await page.getByLabel("Prompt").waitFor()
         await page.getByRole("button", { name: "Chat", exact: true }).click()

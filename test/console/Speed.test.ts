@@ -2,9 +2,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { writeReceipts } from "../bench/ReceiptsSql.ts"
-import { browser, missingBrowser, type Page, settled } from "../support/Browser.ts"
+import { missingBrowser, type Page, settled } from "../support/Browser.ts"
+import { ownerPage, ownerStage } from "../support/OwnerConsole.ts"
 import { announceSkip } from "../support/Skips.ts"
-import { post, startService } from "../support/Service.ts"
+import { post } from "../support/Service.ts"
 
 announceSkip("the speed of the console's pages", missingBrowser)
 
@@ -25,35 +26,25 @@ const paths = [
   ...["/projects", "/presets", "/webhooks", "/batches", "/videos", "/batches/files", "/billing", "/audit", "/settings"]
 ]
 
-const makeStage = Effect.gen(function* () {
-  return { service: yield* startService(), chromium: yield* browser }
-})
-
-class Stage extends Context.Service<Stage, Effect.Success<typeof makeStage>>()("test/console/SpeedStage") {
+class Stage extends Context.Service<Stage, Effect.Success<typeof ownerStage>>()("test/console/SpeedStage") {
   static readonly layer = Layer.effect(
     Stage,
-    Effect.suspend(() => makeStage)
+    Effect.suspend(() => ownerStage)
   )
 }
 
 /** A page of an owner with thousands of receipts, the last of them a real one. */
 const signedIn = Effect.gen(function* () {
-  const { chromium, service } = yield* Stage
-  const customer = yield* service.account(20, "play")
+  const stage = yield* Stage
+  const { service } = stage
+  const { account, inferenceKey, origin, page } = yield* ownerPage(stage)
+  page.setDefaultTimeout(WAIT_MS)
   const everyMs = (6 * 86_400_000) / RECEIPTS
   const startMs = Date.now() - RECEIPTS * everyMs - 60_000
-  yield* writeReceipts(service.sql, customer.account.id, { from: 0, to: RECEIPTS, startMs, everyMs })
+  yield* writeReceipts(service.sql, account.id, { from: 0, to: RECEIPTS, startMs, everyMs })
   const body = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
-  const answer = yield* post(`${service.api}/chat/completions`, customer.inferenceKey, body)
-  const [name = "", value = ""] = (yield* service.signedIn(customer.account.id)).cookie.split("=")
-  const context = yield* Effect.acquireRelease(
-    Effect.promise(() => chromium.newContext({ viewport: { width: 1_280, height: 900 } })),
-    (context) => Effect.promise(() => context.close())
-  )
-  yield* Effect.promise(() => context.addCookies([{ name, value, url: service.api }]))
-  const page = yield* Effect.promise(() => context.newPage())
-  page.setDefaultTimeout(WAIT_MS)
-  return { page, origin: service.origin, receipt: answer.headers.get("x-request-id") ?? "" }
+  const answer = yield* post(`${service.api}/chat/completions`, inferenceKey, body)
+  return { page, origin, receipt: answer.headers.get("x-request-id") ?? "" }
 })
 
 /** Notes every shift of the layout that no input caused, from before the page's own scripts on. */

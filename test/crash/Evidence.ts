@@ -61,7 +61,7 @@ export interface Operation {
   readonly atMost: Usage
 }
 
-/** What a client received of one answer. */
+/** The part of an answer that a client received. */
 export interface ClientAnswer {
   readonly status: number
   /** `X-Request-ID` */
@@ -228,7 +228,7 @@ export interface Evidence {
   readonly receipts: ReadonlyArray<Receipt>
   readonly accounts: ReadonlyArray<AccountState>
   readonly videos: VideoEvidence
-  /** Of the database. */
+  /** Outages of the database. */
   readonly outages: ReadonlyArray<Outage>
   /** When the database's disk was slow. */
   readonly slows: ReadonlyArray<Outage>

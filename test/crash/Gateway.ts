@@ -49,7 +49,7 @@ export interface Gateway {
   readonly log: () => ReadonlyArray<string>
 }
 
-/** What a test needs to partition a gateway and to step its clock. */
+/** The relays that partition a gateway, and the clock that a test steps. */
 export interface FaultTools {
   /** The relays between the gateway and the database. */
   readonly relays: ReadonlyArray<Relay>

@@ -107,7 +107,7 @@ export const retryUntilFinal = async (
 /** A keepalive event, which a replay may lack. */
 const PING = '{"type":"ping"}'
 
-/** What a stream says, independent of how its content is split into frames. */
+/** Returns the contents of a stream, independent of how its frames split them. */
 const streamContents = (operation: Operation, text: string): string => {
   const frames = framesOf(text).flatMap((data) => {
     const part = parsePart(operation, data)
@@ -122,6 +122,6 @@ const streamContents = (operation: Operation, text: string): string => {
   })
 }
 
-/** What all answers to an operation must share: the whole body, or the contents of a stream. */
+/** Returns the text that all answers to an operation must share: the whole body, or the contents of a stream. */
 export const comparableText = ({ status, text }: FinalAnswer, operation: Operation): string =>
   operation.stream && status === 200 ? streamContents(operation, text) : text

@@ -1,4 +1,4 @@
-/** What the page keeps in memory for an owner: the secret of a key, conversations and galleries. It must not reach the next owner. */
+/** The page's memory for one owner: the secret of a key, conversations and galleries. The next owner must not see it. */
 
 const actions = new Set<() => void>()
 

@@ -9,7 +9,7 @@ interface DialogProps {
   readonly onClose: () => void
   readonly children: ReactNode
   readonly wide?: boolean
-  /** What closes the dialog beside its buttons: Escape and a click beside it, Escape alone, or nothing. */
+  /** The ways to close the dialog without its buttons: Escape and a click outside, Escape alone, or none. */
   readonly closes?: "anywhere" | "escape" | "buttons"
 }
 

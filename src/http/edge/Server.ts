@@ -192,13 +192,13 @@ export const layerListening = <R = never>(
 
 const routes = Layer.mergeAll(files, consolePages, documentation, mcp, edge)
 
-/** A server that stops listening resets the connections that it has not accepted. So it accepts them right before that. */
-const acceptingToTheEnd = Layer.effectDiscard(
+/** Accepts the waiting connections right before the server stops listening, because the system then resets those that still wait. */
+const acceptBeforeClose = Layer.effectDiscard(
   Effect.flatMap(Shutdown, ({ untilAllAccepted }) => Effect.addFinalizer(() => untilAllAccepted))
 )
 
 /** The public server: everything in `Api`, behind the edge. Provides the address on which it listens. */
-export const layer = acceptingToTheEnd.pipe(
+export const layer = acceptBeforeClose.pipe(
   Layer.provideMerge(
     HttpRouter.serve(routes, {
       disableLogger: true,

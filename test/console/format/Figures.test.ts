@@ -58,7 +58,7 @@ describe("figures", () => {
     )
   })
 
-  it("compares with the period before, and says nothing where there is none", () => {
+  it("compares with the period before, and says so when that had none", () => {
     const changed = (now: number, before: number) => change(now, before, count)
     assert.strictEqual(changed(3, 2), "▲ 50% vs before")
     assert.strictEqual(changed(1, 2), "▼ 50% vs before")

@@ -7,7 +7,7 @@ import { FormDialog } from "../../parts/Dialog.tsx"
 import { Field } from "../../parts/Fields.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 
-/** What an operator enters for a change. */
+/** The reason and other input that an operator enters for a change. */
 export interface Decision {
   readonly reason: string
   /** The idempotency key of a movement of money. The ledger moves money once under it. */
