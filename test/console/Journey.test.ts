@@ -300,6 +300,12 @@ withBrowser("the console", (it) => {
         await page.getByText(/^Likely \$/).waitFor()
         await page.keyboard.press("Enter")
         await page.getByRole("link", { name: "Receipt" }).nth(1).waitFor()
+        await page.getByRole("button", { name: /^Remove gpt/ }).click()
+        await page.getByRole("link", { name: "Receipt" }).nth(1).waitFor({ state: "detached" })
+        await page.getByRole("button", { name: "Undo" }).click()
+        await page.getByRole("link", { name: "Receipt" }).nth(1).waitFor()
+        const columns = page.getByRole("region", { name: /^Conversation with/ })
+        assert.match((await columns.first().getAttribute("aria-label")) ?? "", /GPT/)
         await page.getByRole("button", { name: /^Remove claude/ }).click()
 
         await page.getByRole("button", { name: "Clear" }).click()

@@ -1,6 +1,6 @@
 /** The frame of every signed-in page: the rail, which is a sheet on a phone, and the page beside it. */
-import { Outlet, useLocation } from "@tanstack/react-router"
-import { type ReactNode, useEffect, useState } from "react"
+import { Outlet, useLocation, useRouterState } from "@tanstack/react-router"
+import { type ReactNode, useEffect, useRef, useState } from "react"
 import { Toasts } from "../parts/Toasts.tsx"
 import { MenuContext } from "./Page.tsx"
 
@@ -15,7 +15,17 @@ interface FrameProps {
 export const Frame = ({ children, isOperator = false, rail }: FrameProps) => {
   const { pathname } = useLocation()
   const [open, setOpen] = useState(false)
-  useEffect(() => setOpen(false), [pathname])
+  const arrived = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
+  const leftByLink = useRef(false)
+  useEffect(() => {
+    if (open) leftByLink.current = true
+    setOpen(false)
+  }, [pathname])
+  useEffect(() => {
+    // The link that had the focus is hidden with its sheet.
+    if (leftByLink.current) document.getElementById("content")?.focus()
+    leftByLink.current = false
+  }, [arrived])
   const close = () => {
     setOpen(false)
     // The sheet had the focus, which returns to the button that opened it.

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { useState } from "react"
+import { useRef, useState } from "react"
 import type { ModelDetail } from "../../../client/Contract.ts"
 import { useKeyInMemory } from "../../data/KeyInMemory.ts"
 import { balanceQuery, presetsQuery } from "../../data/Queries.ts"
@@ -28,17 +28,32 @@ interface ChatTabProps {
 /** One conversation for each possible column. They stay while the page does, whichever tab is shown. */
 const store = { conversations: [makeConversation(), makeConversation(), makeConversation()] as const }
 
-const useConversations = () => {
+const useConversations = ({ chosen, onChosen }: Pick<ChatTabProps, "chosen" | "onChosen">) => {
   const [conversations, setConversations] = useState(store.conversations)
   const [one, two, three] = conversations
   const states = [useConversation(one), useConversation(two), useConversation(three)]
-  /** Removes the conversation of a column. The columns after it move up. */
-  const remove = (at: number) => {
-    const removed = conversations[at]!
-    removed.clear()
-    const rest = conversations.filter((_, index) => index !== at)
-    store.conversations = [rest[0]!, rest[1]!, removed]
+  const move = (from: number, to: number) => {
+    const [one, two, three] = store.conversations.toSpliced(from, 1).toSpliced(to, 0, store.conversations[from]!)
+    store.conversations = [one!, two!, three!]
     setConversations(store.conversations)
+  }
+  const latest = useRef(chosen)
+  latest.current = chosen
+  /** Removes a column with its conversation. The columns after it move up. The toast brings it back if there is still room for it. */
+  const remove = (at: number) => {
+    const [model, removed] = [chosen[at]!, conversations[at]!]
+    const { turns } = removed.get()
+    removed.clear()
+    move(at, MOST_COLUMNS - 1)
+    onChosen(chosen.toSpliced(at, 1))
+    toast(`Removed ${model} from the comparison.`, () => {
+      const shown = latest.current
+      const from = store.conversations.indexOf(removed)
+      if (from < shown.length) return
+      move(from, Math.min(at, shown.length))
+      removed.restore(turns)
+      onChosen(shown.toSpliced(at, 0, model))
+    })
   }
   /** Clears all conversations. The toast can bring them back. */
   const clear = () => {
@@ -75,7 +90,7 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
   const presets = useQuery(presetsQuery).data?.map(({ name, slug }) => ({ id: `@${slug}`, name })) ?? []
   const [options, setOptions] = useState(noOptions)
   const [text, setText] = useState("")
-  const { clear, conversations, remove, states } = useConversations()
+  const { clear, conversations, remove, states } = useConversations({ chosen, onChosen })
   const texts = models.filter(({ modality, servable }) => modality === "text" && servable)
   const own = states.slice(0, chosen.length)
   const parameters = parametersOf(options)
@@ -88,10 +103,6 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
   const draft = (turns: ReadonlyArray<Turn>) => messagesOf(instructions, [...turns, { role: "user", content: text }])
   const bodies =
     text.trim() === "" ? [] : chosen.map((model, at) => ({ model, messages: draft(own[at]!.turns), ...parameters }))
-  const drop = (at: number) => {
-    remove(at)
-    onChosen(chosen.filter((_, index) => index !== at))
-  }
   const reasons = models.some(({ capabilities, id }) => capabilities.includes("reasoning") && chosen.includes(id))
   const messages = messagesOf(instructions, sentTurns(own[0]!.turns))
   return (
@@ -107,7 +118,7 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
               presets={presets}
               onModel={(next) => onChosen(chosen.with(at, next))}
               onResults={(results) => send(at, results)}
-              onRemove={chosen.length === 1 ? undefined : () => drop(at)}
+              onRemove={chosen.length === 1 ? undefined : () => remove(at)}
               begin={pageKey === undefined && at === 0 ? <PlaygroundKey /> : null}
             />
           ))}
