@@ -292,7 +292,9 @@ describe("the model that classifies for svc/auto", () => {
     Effect.gen(function* () {
       const { origin, script, seen } = yield* judge
       const patient = yield* judged(origin, "30 seconds")
-      const hurried = yield* judged(origin, "50 millis")
+      const hurried = yield* judged(origin, "2 seconds")
+      // After its failure, the judge's figures may be worse than those of a simulated provider.
+      const routing = { providers: { ignore: ["azure", "openrouter"] } }
       for (const [service, answer] of [
         [patient, "fail"],
         [patient, "I think that this is math."],
@@ -301,7 +303,7 @@ describe("the model that classifies for svc/auto", () => {
         script.answer = answer
         const { account, inferenceKey } = yield* service.account(10)
         const before = seen.length
-        const body = yield* answered(service, inferenceKey, ask(UNCLEAR, { router, stream: false }))
+        const body = yield* answered(service, inferenceKey, ask(UNCLEAR, { router, routing }))
         assert.deepStrictEqual([body.routing.router.task, body.routing.router.classified_by], ["general", "regex"])
         assert.strictEqual(seen.length, before + 1)
         assert.strictEqual(nano(10) - (yield* service.balance(account.id)).posted, nano(body.cost_usd))
