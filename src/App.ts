@@ -51,7 +51,7 @@ import { Jobs } from "./jobs/Jobs.ts"
 import { VideoJobs } from "./videos/VideoJobs.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { layer as mcp } from "./mcp/Server.ts"
-import { Notices } from "./notices/Notices.ts"
+import { Notifications } from "./notifications/Notifications.ts"
 import { Config } from "./platform/config/Config.ts"
 import { DataDirectory } from "./platform/database/DataDirectory.ts"
 import { layer as prepared } from "./ledger/FunctionsSql.ts"
@@ -85,19 +85,19 @@ import { layer as idleMemory } from "./platform/telemetry/IdleMemory.ts"
 import { layer as auditSweeps } from "./workers/AuditSweeps.ts"
 import { layer as backlogs } from "./workers/Backlogs.ts"
 import { layer as batchRuns } from "./batches/BatchRuns.ts"
-import { layer as budgetAlerts } from "./workers/BudgetAlerts.ts"
+import { layer as budgetAlerts } from "./workers/BudgetAlertDelivery.ts"
 import { DAILY_MONEY_INTERVAL, layer as dailyMoney } from "./workers/DailyMoney.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
-import { layer as letters } from "./workers/Letters.ts"
+import { layer as notificationEmails } from "./workers/NotificationEmails.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
-import { layer as topUpSweeps } from "./workers/TopUps.ts"
+import { layer as topUpSweeps } from "./workers/TopUpSweeps.ts"
 import { layer as ledgerProofs } from "./workers/LedgerProofs.ts"
-import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
+import { layer as rollupsLayer, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
 import { layer as videoWork } from "./videos/VideoWorker.ts"
-import { layer as delivering } from "./workers/Webhooks.ts"
+import { layer as webhookDeliveriesLayer } from "./workers/WebhookDelivery.ts"
 
 /** How often sweeps that only free room run: less often than those of money, because each costs a transaction on an idle node. */
-const roomInterval = ({ sweepInterval }: Config["Service"]) => Duration.times(sweepInterval, 4)
+const deletionInterval = ({ sweepInterval }: Config["Service"]) => Duration.times(sweepInterval, 4)
 
 /** What reads the addresses that callers name. */
 const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
@@ -175,12 +175,12 @@ const webhooks = Webhooks.layer.pipe(
 )
 
 const deliveries = Layer.mergeAll(
-  Layer.unwrap(Effect.map(Config, (config) => delivering({ sweepInterval: roomInterval(config) }))),
+  Layer.unwrap(Effect.map(Config, (config) => webhookDeliveriesLayer({ sweepInterval: deletionInterval(config) }))),
   budgetAlerts.pipe(Layer.provide(BudgetAlerts.layer)),
-  Layer.unwrap(Effect.map(Config, (config) => letters(roomInterval(config))))
+  Layer.unwrap(Effect.map(Config, (config) => notificationEmails(deletionInterval(config))))
 )
 
-const sweeping = Layer.unwrap(
+const sweepsLayer = Layer.unwrap(
   Effect.map(Config, ({ retention, sweepInterval, verifyInterval }) =>
     Layer.mergeAll(
       sessionSweeps(retention.sessions),
@@ -207,7 +207,7 @@ const dailyFigures = Layer.unwrap(
 )
 
 /** A database that was a sandbox's serves real providers only when the operator has said what becomes of its money and keys. */
-const notOfASandbox = Layer.effectDiscard(
+const refuseSandboxDatabase = Layer.effectDiscard(
   Effect.gen(function* () {
     const { sandbox } = yield* Config
     const real = [...(yield* keyedProviders), ...(yield* hosts).filter(({ keyed }) => keyed)].map(({ id }) => id)
@@ -225,7 +225,7 @@ const notOfASandbox = Layer.effectDiscard(
   })
 )
 
-const database = notOfASandbox.pipe(
+const database = refuseSandboxDatabase.pipe(
   Layer.provideMerge(prepared),
   Layer.provideMerge(sql),
   Layer.provideMerge(DataDirectory.layer),
@@ -233,7 +233,7 @@ const database = notOfASandbox.pipe(
 )
 
 /** A port that was left to the system is known when the server listens. */
-const addressed = Layer.effectDiscard(
+const publicUrlLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { address } = yield* HttpServer.HttpServer
     if (NetAddress.isInetAddress(address)) (yield* PublicUrl).listening(address.port)
@@ -255,7 +255,13 @@ const accounts = Layer.mergeAll(
 ).pipe(Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer, OperatorEvents.layer)))
 
 /** How owners authenticate, what their accounts received, and what they are notified of. */
-const owners = Layer.mergeAll(SignIn.layer, EmailChange.layer, Notices.layer, Phones.layer, Transactions.layer).pipe(
+const owners = Layer.mergeAll(
+  SignIn.layer,
+  EmailChange.layer,
+  Notifications.layer,
+  Phones.layer,
+  Transactions.layer
+).pipe(
   Layer.provideMerge(Layer.mergeAll(BillingDetails.layer, Codes.layer)),
   Layer.provide(Layer.mergeAll(Mail.layer, PhoneVerification.layer)),
   Layer.provide(Secrets.layer)
@@ -265,11 +271,11 @@ const topUps = TopUps.layer.pipe(Layer.provide(Payments.layer))
 
 const reasoningSeals = ReasoningSeals.layer.pipe(Layer.provide(Secrets.layer))
 
-const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E, R>) =>
+const serviceLayer = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E, R>) =>
   readiness.pipe(
     Layer.provideMerge(first),
     Layer.provideMerge(servable),
-    Layer.provideMerge(addressed),
+    Layer.provideMerge(publicUrlLayer),
     // Side by side as well: a service that stops begins no step of a batch while requests have their time to finish.
     Layer.provideMerge(Layer.mergeAll(server, batchRuns)),
     Layer.provideMerge(mcp),
@@ -279,7 +285,7 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
     Layer.provideMerge(
-      Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), dailyFigures, deliveries, ProviderSpend.layer)
+      Layer.mergeAll(sweepsLayer, rollupsLayer(ROLLUP_INTERVAL), dailyFigures, deliveries, ProviderSpend.layer)
     ),
     Layer.provideMerge(
       Layer.mergeAll(
@@ -310,11 +316,11 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
 
 /** The whole service on its database, with this ledger; the bench has one that keeps no books. */
 export const layerWith = (ledger: typeof Ledger.layer) =>
-  serving(ledger, Layer.empty).pipe(Layer.provideMerge(database))
+  serviceLayer(ledger, Layer.empty).pipe(Layer.provideMerge(database))
 
 /** The whole service on its database, ready once this is built on it as well. */
 export const layerAfter = <E, R>(first: Layer.Layer<never, E, R>) =>
-  serving(Ledger.layer, first).pipe(Layer.provideMerge(database))
+  serviceLayer(Ledger.layer, first).pipe(Layer.provideMerge(database))
 
 /** The whole service on its database; needs only the settings. */
 export const layer = layerWith(Ledger.layer)

@@ -1,8 +1,8 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
-import { emailChanged } from "../notices/LetterText.ts"
-import { insertLetter } from "../notices/NoticesSql.ts"
+import { emailChanged } from "../notifications/EmailText.ts"
+import { insertEmail } from "../notifications/NotificationsSql.ts"
 import { Config } from "../platform/config/Config.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { Mail } from "../platform/messaging/Mail.ts"
@@ -45,7 +45,7 @@ export interface ChangedEmail {
 
 /**
  * Changes the address of an account, which is what its owner signs in with. A code that was sent to the new address confirms it. The
- * change ends all sessions but the one that asked, and a letter tells the former address.
+ * change ends all sessions but the one that asked, and an email tells the former address.
  */
 export class EmailChange extends Context.Service<
   EmailChange,
@@ -94,8 +94,8 @@ export class EmailChange extends Context.Service<
               ...boundsOf(`email of ${accountId}`, PER_ACCOUNT)
             ])
             const code = yield* codes.issue(subjectOf(claim))
-            const letter = { to, ...letterOf(code) }
-            yield* Effect.mapError(mail.send(letter), (error) => ofMail(error, "Changing the address"))
+            const email = { to, ...emailOf(code) }
+            yield* Effect.mapError(mail.send(email), (error) => ofMail(error, "Changing the address"))
             const sent = mail.showsCodes === true ? { email: to, printedCode: code } : { email: to }
             return Effect.as(
               audit.append({
@@ -129,7 +129,7 @@ interface Deps {
 
 const subjectOf = ({ accountId, to }: EmailClaim): string => `email of ${accountId} ${to}`
 
-/** The new address, the end of the other sessions and the letter to the former address, all or nothing. */
+/** The new address, the end of the other sessions and the email to the former address, all or nothing. */
 const applyChange = ({ audit, codes, sessions, sql }: Deps, claim: EmailClaim, codeId: string) =>
   Effect.gen(function* () {
     const { accountId, actor, sessionId, to } = claim
@@ -142,13 +142,13 @@ const applyChange = ({ audit, codes, sessions, sql }: Deps, claim: EmailClaim, c
     )
     // The account's row is locked now, so the former address is not one that another change has just replaced.
     const ended = yield* sessions.endAll(accountId, sessionId)
-    const letter = emailChanged(to, change.at)
-    yield* insertLetter(sql, {
+    const email = emailChanged(to, change.at)
+    yield* insertEmail(sql, {
       id: newResourceId(),
       accountId,
       kind: "email_changed",
       recipient: change.former,
-      ...letter
+      ...email
     })
     yield* audit.append({
       accountId,
@@ -160,7 +160,7 @@ const applyChange = ({ audit, codes, sessions, sql }: Deps, claim: EmailClaim, c
     return { email: to, ended }
   })
 
-const letterOf = (code: string) => ({
+const emailOf = (code: string) => ({
   subject: `${code} confirms your new address`,
   text: [
     `The code that confirms your new address: ${code}`,

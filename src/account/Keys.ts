@@ -6,7 +6,7 @@ import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import { type BudgetPeriodName, periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { centsFromNano } from "../domain/Money.ts"
-import { insertKeyNotice } from "../notices/NoticesSql.ts"
+import { insertKeyNotification } from "../notifications/NotificationsSql.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { type Page, readPage } from "../platform/database/Page.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
@@ -192,7 +192,7 @@ const append = ({ audit }: Deps, { accountId, actor, id }: KeyAction, type: stri
 const notify = ({ sql }: Deps, { accountId, actor, id }: KeyAction, action: "created" | "rotated" | "revoked") =>
   action === "created" && actor.type !== "owner" && actor.type !== "key"
     ? Effect.void
-    : insertKeyNotice(sql, accountId, id, { action, actor: actor.type })
+    : insertKeyNotification(sql, accountId, id, { action, actor: actor.type })
 
 /** Generates a secret and the fields that the database stores for it. */
 const newSecret = (kind: KeyKind) => {

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { Config } from "../platform/config/Config.ts"
-import { insertNotice, rememberOrigin } from "../notices/NoticesSql.ts"
+import { insertNotification, rememberOrigin } from "../notifications/NotificationsSql.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { Mail, type MailError } from "../platform/messaging/Mail.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
@@ -142,7 +142,7 @@ export class SignIn extends Context.Service<
             ])
             const signInId = newSignInId()
             const code = yield* codes.issue(subjectOf(email, signInId))
-            yield* Effect.mapError(mail.send({ to: email, ...letterOf(code) }), (error) => ofMail(error, "Sign-in"))
+            yield* Effect.mapError(mail.send({ to: email, ...emailOf(code) }), (error) => ofMail(error, "Sign-in"))
             return mail.showsCodes === true ? { signInId, printedCode: code } : { signInId }
           }),
         verify: ({ code, email: typed, signInId }, { origin, requestId }, read) =>
@@ -168,7 +168,8 @@ export class SignIn extends Context.Service<
               })
               // Last, because its row is locked until the transaction ends.
               const known = !(yield* rememberOrigin(sql, account.id, JSON.stringify(origin)))
-              if (!known && !isNew) yield* insertNotice(sql, { accountId: account.id, kind: "sign_in", data: origin })
+              if (!known && !isNew)
+                yield* insertNotification(sql, { accountId: account.id, kind: "sign_in", data: origin })
               return { account, sessionId, token, read: yield* read(account.id) }
             }).pipe(sql.withTransaction, storeErrors)
           })
@@ -179,7 +180,7 @@ export class SignIn extends Context.Service<
 
 const subjectOf = (email: string, signInId: string): string => `sign-in ${signInId} ${email}`
 
-const letterOf = (code: string) => ({
+const emailOf = (code: string) => ({
   subject: `${code} is your sign-in code`,
   text: [
     `Your sign-in code: ${code}`,

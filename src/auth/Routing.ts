@@ -35,5 +35,5 @@ export const routingOf = ({
 }
 
 /** Whether a key is still in the project, and routed as, it was remembered to be. */
-export const goesAlike = (now: Principal, known: Principal): boolean =>
+export const hasSameRouting = (now: Principal, known: Principal): boolean =>
   now.projectId === known.projectId && isDeepStrictEqual(now.routing, known.routing)

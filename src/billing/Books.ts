@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { type Proof, prove, type ProveOptions } from "../ledger/Checkpoint.ts"
 import type { Verification, VerifyOptions } from "../ledger/Verify.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
-import { verifyBooks as verifyUsed } from "../usage/Books.ts"
+import { verifyUsageBooks } from "../usage/UsageBooks.ts"
 import { starterCreditsEqualTransfers, topUpsEqualTransfers } from "./BooksSql.ts"
 
 /**
@@ -14,7 +14,7 @@ export const verifyBooks = (
   sql: SqlClient.SqlClient,
   { also = [], ...options }: VerifyOptions = {}
 ): Effect.Effect<Verification, Unavailable> =>
-  verifyUsed(sql, {
+  verifyUsageBooks(sql, {
     ...options,
     also: [
       ["top_ups_equal_transfers", "top-ups", (scope) => topUpsEqualTransfers(sql, scope)],

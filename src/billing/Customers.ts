@@ -62,7 +62,7 @@ export class NotAvailable extends Data.TaggedError("NotAvailable")<{
   }
 }
 
-export type HandError = ReferenceUsed | NotAvailable | Unavailable
+export type MovementError = ReferenceUsed | NotAvailable | Unavailable
 
 /** Opens accounts with money and keys, and makes operators' movements of money. */
 export class Customers extends Context.Service<
@@ -86,7 +86,7 @@ export class Customers extends Context.Service<
       account: AccountRow,
       amount: Nano,
       how?: MovementSource
-    ) => Effect.Effect<MovementResult, HandError>
+    ) => Effect.Effect<MovementResult, MovementError>
     /**
      * Corrects an account's real money up or down, against an account of the house, and writes that with its reason into the audit
      * log. Fails with `NotAvailable` if it would take held money or more than the account has.
@@ -95,7 +95,7 @@ export class Customers extends Context.Service<
       account: AccountRow,
       amount: Nano,
       how: MovementSource & { readonly reason: string }
-    ) => Effect.Effect<MovementResult, HandError>
+    ) => Effect.Effect<MovementResult, MovementError>
     /** Gives back what a request cost: see `refund` in `Refunds.ts`. */
     readonly refund: (wish: RefundWish) => Effect.Effect<RefundResult, RefundRefused | Unavailable>
     /**

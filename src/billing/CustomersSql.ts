@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 /** A movement by an operator under a reference. An amount above zero came to the account, and one below zero left it. */
-export interface HandMovement {
+export interface OperatorMovement {
   readonly account_id: string
   readonly email: string
   readonly amount: bigint
@@ -14,9 +14,9 @@ export const movementUnder = (
   sql: SqlClient.SqlClient,
   kind: "credit" | "adjust",
   reference: string
-): Effect.Effect<HandMovement | undefined, SqlError.SqlError> =>
+): Effect.Effect<OperatorMovement | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<HandMovement>`SELECT a.id AS account_id, a.email, CASE WHEN t.credit = a.id THEN t.amount ELSE -t.amount END AS amount, t.at
+    sql<OperatorMovement>`SELECT a.id AS account_id, a.email, CASE WHEN t.credit = a.id THEN t.amount ELSE -t.amount END AS amount, t.at
       FROM transfer t JOIN account a ON a.id IN (t.debit, t.credit)
       WHERE t.reference = ${reference} AND t.kind = ${kind}`,
     (rows) => rows[0]

@@ -1,6 +1,6 @@
 import { Context, Deferred, Effect, Layer, Result } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
-import { goesAlike } from "../auth/Routing.ts"
+import { hasSameRouting } from "../auth/Routing.ts"
 import { ChatCache } from "../cache/ChatCache.ts"
 import { type CacheKey, keyOf } from "../cache/CacheKey.ts"
 import type { Failure } from "../domain/Failure.ts"
@@ -175,7 +175,7 @@ export class CachedChat extends Context.Service<
           if (kept === undefined) return undefined
           // The hit was found with the cached state of the API key. If that has changed, the request takes the normal path, where the
           // hold decides.
-          if (!goesAlike(yield* check, request.principal)) return undefined
+          if (!hasSameRouting(yield* check, request.principal)) return undefined
           return (yield* claimedBy(request)) === undefined ? again(kept, request, plan) : undefined
         })
 
@@ -193,7 +193,7 @@ export class CachedChat extends Context.Service<
           if (found !== undefined) return found
           const result = yield* inference.chat(request)
           if (isKeepable(result, request, plan)) {
-            const known = Effect.map(check, (now) => goesAlike(now, request.principal))
+            const known = Effect.map(check, (now) => hasSameRouting(now, request.principal))
             yield* keep(
               key,
               result.answer,

@@ -1,6 +1,6 @@
 import { Result, Effect } from "effect"
 import type { Auth } from "../auth/Auth.ts"
-import { goesAlike } from "../auth/Routing.ts"
+import { hasSameRouting } from "../auth/Routing.ts"
 import { availableTo, playPays } from "../domain/Balance.ts"
 import { imagesIn, keepsForAnHour, pdfsIn } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
@@ -116,7 +116,7 @@ const admissionOf = (
     const simulated = isSimulated(plan)
     if (balance === undefined || availableTo(balance, simulated) < estimate.atLeast) return "none"
     // The current routing of the key and its project decides which providers may see the prompt, not the cached one.
-    if (!goesAlike(yield* auth.again(keyId), principal)) return "none"
+    if (!hasSameRouting(yield* auth.again(keyId), principal)) return "none"
     return simulated && playPays(balance, estimate) ? "unpaid" : "paid"
   })
 

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstRequestIdAt } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
-import { rollUp, safeMoment, takePlace, type RollupStep } from "./RollupsSql.ts"
+import { rollUp, safeMoment, tryLockRollups, type RollupStep } from "./RollupsSql.ts"
 
 /** The most rows of each kind per step. A step takes some tenths of a second of database time. */
 const STEP_ROWS = 5_000
@@ -30,7 +30,7 @@ export class Rollups extends Context.Service<
       Effect.map(SqlClient.SqlClient, (sql) =>
         Rollups.of({
           step: Effect.gen(function* () {
-            if (!(yield* takePlace(sql))) return nothing
+            if (!(yield* tryLockRollups(sql))) return nothing
             const safeMs = yield* safeMoment(sql)
             return yield* rollUp(sql, { before: safeMs === undefined ? "" : firstRequestIdAt(safeMs), limit: rows })
           }).pipe(sql.withTransaction, storeErrors)

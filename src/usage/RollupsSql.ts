@@ -11,7 +11,7 @@ export interface RollupStep {
 const lockKey = 6_801_143_211n
 
 /** Takes the lock of the rollup worker until the transaction ends. Returns false when another process has it. */
-export const takePlace = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
+export const tryLockRollups = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql<{ taken: boolean }>`SELECT pg_try_advisory_xact_lock(${lockKey}) AS taken`,
     (rows) => rows[0]?.taken === true

@@ -1,7 +1,7 @@
 import { Context, type Duration, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { centsFromNano } from "../domain/Money.ts"
-import { insertNotice } from "../notices/NoticesSql.ts"
+import { insertNotification } from "../notifications/NotificationsSql.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { wakeupsOf } from "../platform/database/Wakeups.ts"
@@ -45,7 +45,11 @@ export class BudgetAlerts extends Context.Service<
             data: dataOf(crossing),
             createdAt: crossing.crossed_at
           })
-          yield* insertNotice(sql, { accountId: crossing.account_id, kind: "budget_alert", data: dataOf(crossing) })
+          yield* insertNotification(sql, {
+            accountId: crossing.account_id,
+            kind: "budget_alert",
+            data: dataOf(crossing)
+          })
         }
         return crossings.length
       }).pipe(sql.withTransaction)

@@ -4,7 +4,7 @@ import { Audit } from "../account/Audit.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
-import { insertNotice } from "../notices/NoticesSql.ts"
+import { insertNotification } from "../notifications/NotificationsSql.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import {
@@ -203,5 +203,5 @@ const noteFailure = (
       resource: { type: "webhook_endpoint", id: endpointId },
       changes: { reason }
     })
-    yield* insertNotice(sql, { accountId, kind: "webhook_disabled", data: { url, reason } })
+    yield* insertNotification(sql, { accountId, kind: "webhook_disabled", data: { url, reason } })
   })

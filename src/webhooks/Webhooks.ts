@@ -24,7 +24,7 @@ import {
   endpointById,
   type EndpointRow,
   endpointsOf,
-  hasten,
+  makeDueNow,
   insertEndpoint,
   insertEvent,
   lockEndpoint,
@@ -276,7 +276,7 @@ const update = (
     const distinct = events === undefined ? undefined : [...new Set(events)]
     return yield* Effect.gen(function* () {
       // Locks deliveries before their endpoint, in the same order as recording an attempt does.
-      if (status === "enabled" && found.status === "disabled") yield* hasten(sql, id)
+      if (status === "enabled" && found.status === "disabled") yield* makeDueNow(sql, id)
       const before = yield* lockEndpoint(sql, accountId, id)
       const endpoint = yield* updateEndpoint(sql, { accountId, id, status, url, events: distinct })
       if (before === undefined || endpoint === undefined) return yield* notFound("webhook", id)

@@ -197,7 +197,7 @@ export const replaceSecret = (
   )
 
 /** Makes all pending deliveries of an endpoint due now. Like a manual attempt, this uses up none of their scheduled attempts. */
-export const hasten = (sql: Sql, endpointId: string) =>
+export const makeDueNow = (sql: Sql, endpointId: string) =>
   sql`UPDATE webhook_delivery SET step = greatest(step - 1, 0), due_at = now()
     WHERE id IN (
       SELECT id FROM webhook_delivery

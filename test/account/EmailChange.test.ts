@@ -14,7 +14,7 @@ const bob = "bob@example.com"
 describe("the email of an account", () => {
   it.live("changes by a code to the new address, which ends other sessions and tells the former address", () =>
     Effect.gen(function* () {
-      const { accountId, letters, mail, one, service } = yield* stage
+      const { accountId, emails, mail, one, service } = yield* stage
       const other = page(service.origin)
       yield* other.signIn(mail, ann)
       const sent = yield* one.ask("POST", "/email", { email: "Bob@Example.com" })
@@ -39,8 +39,8 @@ describe("the email of an account", () => {
       assert.strictEqual((yield* one.ask("GET", "/session")).body.account.email, bob)
       assert.strictEqual((yield* other.ask("GET", "/session")).status, 401)
       assert.strictEqual((yield* one.ask("POST", "/email/verify", { email: bob, code })).status, 400)
-      const [letter] = yield* letters(ann, 1)
-      assert.include(letter?.text ?? "", "Subject: The email address of your account was changed")
+      const [email] = yield* emails(ann, 1)
+      assert.include(email?.text ?? "", "Subject: The email address of your account was changed")
       assert.strictEqual((yield* other.signIn(mail, bob)).body.account.id, accountId)
       assert.notStrictEqual((yield* page(service.origin).signIn(mail, ann)).body.account.id, accountId)
 

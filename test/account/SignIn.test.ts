@@ -73,8 +73,8 @@ describe("SignIn", () => {
       )
       assert.isAbove(Number(answers[3]!.headers.get("retry-after")), 600)
       assert.match(answers[3]!.body.error.message, /^Too many codes were sent recently; try again in \d+ s\.$/)
-      assert.lengthOf(mail.letters, 3)
-      const codes = mail.letters.map(({ text }) => /^Subject: (\d{6})/m.exec(text)![1]!)
+      assert.lengthOf(mail.emails, 3)
+      const codes = mail.emails.map(({ text }) => /^Subject: (\d{6})/m.exec(text)![1]!)
       const ids = answers.slice(0, 3).map(({ body }) => body.sign_in_id as string)
       const verify = (id: number, code: number) =>
         Effect.map(
@@ -123,7 +123,7 @@ describe("SignIn", () => {
         }
       )
       assert.deepStrictEqual(statuses, [...Array(15).fill(200), 429, 429])
-      assert.lengthOf(mail.letters, 15)
+      assert.lengthOf(mail.emails, 15)
     }).pipe(Effect.scoped)
   )
 
@@ -135,7 +135,7 @@ describe("SignIn", () => {
         (n) => Effect.map(pages[n % 2]!.ask("POST", "/sign-in", { email: `a${n}@example.com` }), ({ status }) => status)
       )
       assert.deepStrictEqual(statuses, [...Array(10).fill(200), 429, 429])
-      assert.lengthOf(mail.letters, 10)
+      assert.lengthOf(mail.emails, 10)
     }).pipe(Effect.scoped)
   )
 

@@ -7,7 +7,7 @@ import { insertPhone } from "../../src/billing/PhonesSql.ts"
 import { makeSimulated } from "../../src/billing/SimulatedPayments.ts"
 import { TopUps } from "../../src/billing/TopUps.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
-import { verifyBooks as verifyUsed } from "../../src/usage/Books.ts"
+import { verifyUsageBooks } from "../../src/usage/UsageBooks.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { node, payer } from "./TopUpScene.ts"
 
@@ -60,7 +60,7 @@ describe("the books with what was paid in", () => {
         const { accountId, credit, sql, verifyPhone } = yield* paidIn
         yield* verifyPhone(STARTER_CREDIT)
         yield* credit(`starter credit ${accountId}`, "grants", STARTER_CREDIT)
-        const { checks } = yield* verifyUsed(sql)
+        const { checks } = yield* verifyUsageBooks(sql)
         assert.deepStrictEqual(yield* verifyBooks(sql), {
           ok: true,
           checks: [

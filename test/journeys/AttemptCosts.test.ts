@@ -1,7 +1,7 @@
 /** What attempts cost the operator that served no answer: where it is recorded and shown, and that no account sees or pays it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
-import { verifyBooks } from "../../src/usage/Books.ts"
+import { verifyUsageBooks } from "../../src/usage/UsageBooks.ts"
 import type { SqlClient } from "effect/sql"
 import { operatorScene } from "../http/handlers/operator/scene.ts"
 import { get, json, post } from "../support/Service.ts"
@@ -123,7 +123,7 @@ describe("an attempt that failed after its provider had begun to work", () => {
         assert.closeTo(live.totals.attempt_cost_usd, sum, 1e-9)
         yield* rollUp(service.sql)
         assert.deepStrictEqual(yield* report("model"), live)
-        assert.deepInclude(yield* verifyBooks(service.sql), { ok: true })
+        assert.deepInclude(yield* verifyUsageBooks(service.sql), { ok: true })
         assert.deepStrictEqual(yield* service.faults, [])
       }).pipe(Effect.scoped)
   )

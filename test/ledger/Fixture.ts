@@ -18,7 +18,7 @@ import type {
 } from "../../src/ledger/Operation.ts"
 import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
 import { connect } from "../../src/platform/database/Sql.ts"
-import { verifyBooks } from "../../src/usage/Books.ts"
+import { verifyUsageBooks } from "../../src/usage/UsageBooks.ts"
 import * as Database from "../support/Database.ts"
 
 export interface Customer {
@@ -190,7 +190,7 @@ export const makeOverdue = (sql: SqlClient.SqlClient, requestId: string) =>
 
 /** What is wrong with the books: nothing, it is to be hoped. */
 export const wrongs = (sql: SqlClient.SqlClient) =>
-  Effect.map(verifyBooks(sql, { graceMs: 3_600_000 }), ({ checks }) => checks.filter((check) => !check.ok))
+  Effect.map(verifyUsageBooks(sql, { graceMs: 3_600_000 }), ({ checks }) => checks.filter((check) => !check.ok))
 
 /** Rows of every table that an operation may write to. */
 export const rowCounts = (sql: SqlClient.SqlClient) =>

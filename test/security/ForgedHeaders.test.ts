@@ -100,7 +100,7 @@ describe("what a client says of itself", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stands in no answer, link or letter of any operation or page", () =>
+  it.live("stands in no answer, link or email of any operation or page", () =>
     Effect.gen(function* () {
       const mail = yield* postbox()
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
@@ -160,8 +160,8 @@ describe("what a client says of itself", () => {
         look(path, yield* ask(`${service.origin}${path}`, [["Host", FORGED], ...Object.entries(forgedHeaders)]))
       }
       assert.deepStrictEqual(faults, [])
-      assert.isNotEmpty(mail.letters)
-      for (const { text } of mail.letters) assert.notInclude(text, FORGED)
+      assert.isNotEmpty(mail.emails)
+      for (const { text } of mail.emails) assert.notInclude(text, FORGED)
     }).pipe(Effect.scoped)
   )
 })

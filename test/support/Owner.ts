@@ -14,13 +14,11 @@ export const ownerStage = Effect.gen(function* () {
   const service = yield* startService(mail.settings)
   const one = page(service.origin)
   const { account } = (yield* one.signIn(mail, ann)).body
-  /** Waits until an address has `count` letters other than codes, and returns them. */
-  const letters = (to: string, count: number) =>
+  /** Waits until an address has `count` emails other than codes, and returns them. */
+  const emails = (to: string, count: number) =>
     eventually(
-      Effect.sync(() =>
-        mail.letters.filter((letter) => letter.to.includes(to) && !/^Subject: \d{6} /m.test(letter.text))
-      ),
+      Effect.sync(() => mail.emails.filter((email) => email.to.includes(to) && !/^Subject: \d{6} /m.test(email.text))),
       (found) => found.length >= count
     )
-  return { mail, service, one, accountId: account.id as string, letters }
+  return { mail, service, one, accountId: account.id as string, emails }
 })

@@ -1,25 +1,25 @@
-/** A mail server on loopback that keeps the letters. */
+/** A mail server on loopback that keeps the emails. */
 import { Effect } from "effect"
 import type { AddressInfo } from "node:net"
 import { SMTPServer, type SMTPServerOptions } from "smtp-server"
 
-/** A received letter. */
+/** A received email. */
 export interface Delivered {
   readonly from: string
   readonly to: ReadonlyArray<string>
-  /** The whole letter with its headers. */
+  /** The whole email with its headers. */
   readonly text: string
 }
 
 const refusal = (code: number, message: string) => Object.assign(new Error(message), { responseCode: code })
 
 /**
- * Starts the server, which ends when the scope closes. It refuses letters to `nobody@…` with 550, to `syntax@…` with 501 and to
+ * Starts the server, which ends when the scope closes. It refuses emails to `nobody@…` with 550, to `syntax@…` with 501 and to
  * `later@…` with 451.
  */
 export const postbox = (options: SMTPServerOptions = {}) =>
   Effect.gen(function* () {
-    const letters: Array<Delivered> = []
+    const emails: Array<Delivered> = []
     const server = new SMTPServer({
       authOptional: true,
       disabledCommands: ["STARTTLS"],
@@ -36,7 +36,7 @@ export const postbox = (options: SMTPServerOptions = {}) =>
         stream.on("end", () => {
           const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address
           const to = envelope.rcptTo.map(({ address }) => address)
-          letters.push({ from, to, text: Buffer.concat(chunks).toString() })
+          emails.push({ from, to, text: Buffer.concat(chunks).toString() })
           done()
         })
       },
@@ -52,10 +52,10 @@ export const postbox = (options: SMTPServerOptions = {}) =>
       host: `127.0.0.1:${port}`,
       /** The settings of a service that sends mail here. */
       settings: { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: "Tollgate <no-reply@example.com>" },
-      letters,
-      /** The code in the newest letter to an address that has one. Throws when there is none. */
+      emails,
+      /** The code in the newest email to an address that has one. Throws when there is none. */
       codeFor: (address: string): string => {
-        const codes = letters.flatMap(({ text, to }) =>
+        const codes = emails.flatMap(({ text, to }) =>
           to.includes(address) ? (/^Subject: (\d{6}) /m.exec(text)?.slice(1) ?? []) : []
         )
         const code = codes.at(-1)

@@ -149,11 +149,11 @@ describe("BudgetAlerts", () => {
           untold: bigint
         }>`SELECT count(*) AS untold FROM budget_crossing WHERE told_at IS NULL`
         assert.strictEqual(row?.untold, 0n)
-        const [notices] = yield* sql<{
+        const [notifications] = yield* sql<{
           count: bigint
         }>`SELECT count(DISTINCT n.data ->> 'period_start') AS count FROM notice n
           JOIN budget b ON b.account_id = n.account_id WHERE b.id = ${budgetId} AND n.kind = 'budget_alert' HAVING count(*) = 240`
-        assert.strictEqual(notices?.count, 240n, "and the owner is notified of each once")
+        assert.strictEqual(notifications?.count, 240n, "and the owner is notified of each once")
       })
     )
   })

@@ -290,9 +290,9 @@ describe("recorded attempts", () => {
         const [entry] = yield* (yield* Audit).list(accountId, 1)
         assert.deepInclude(entry, { type: "webhook.disabled", actor_type: "service", resource_id: endpoint.id })
         const sql = yield* SqlClient.SqlClient
-        const notices = yield* sql`SELECT kind, data FROM notice WHERE account_id = ${accountId}`
+        const notifications = yield* sql`SELECT kind, data FROM notice WHERE account_id = ${accountId}`
         const data = { url: endpoint.url, reason: "it answered 410" }
-        assert.deepStrictEqual(notices, [{ kind: "webhook_disabled", data }])
+        assert.deepStrictEqual(notifications, [{ kind: "webhook_disabled", data }])
         assert.deepStrictEqual(entry?.changes, { reason: "it answered 410" })
         yield* publish()
         assert.lengthOf(yield* deliveries(endpoint.id), 2)

@@ -1,10 +1,10 @@
 /** A node that only delivers webhooks, for tests that kill it. Its database is the first argument. */
 import { Effect, Layer } from "effect"
-import { layer as delivering } from "../../src/workers/Webhooks.ts"
+import { layer as webhookDelivery } from "../../src/workers/WebhookDelivery.ts"
 import { layerUrl } from "../support/Database.ts"
 import { webhookRooms } from "../support/WebhookRooms.ts"
 
-const node = delivering({ sweepInterval: "1 hour" }).pipe(
+const node = webhookDelivery({ sweepInterval: "1 hour" }).pipe(
   Layer.provide(webhookRooms()),
   Layer.provide(layerUrl(process.argv[2]!, 4))
 )

@@ -1,4 +1,4 @@
-/** The one way in for operations: begin, check the credential, handle, dress. */
+/** The one way in for operations: begin, check the credential, handle, and add the response headers. */
 import { Cause, Context, Effect, Exit, Fiber, Scope } from "effect"
 import { HttpServerError, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -44,7 +44,7 @@ export const makeDispatcher = Effect.fnUntraced(function* (handlers: AllHandlers
     exchange.errors = form
     labelRequest(exchange, endpoint)
     return (
-      edge.hostless(request.source, exchange) ??
+      edge.missingHost(request.source, exchange) ??
       accessOf(endpoint)({ exchange, headers: request.headers, endpoint }, handle(request, exchange, found))
     )
   }
@@ -55,7 +55,7 @@ export const makeDispatcher = Effect.fnUntraced(function* (handlers: AllHandlers
     const exchange = edge.begin({ headers, source, peer: () => source.socket.remoteAddress })
     const target = { method, area: areaOf(to.route.endpoint.path) }
     const finished = (answer: HttpServerResponse.HttpServerResponse) =>
-      Effect.flatMapEager(edge.dress(target, exchange, answer.status), (more) => send(request, answer, more))
+      Effect.flatMapEager(edge.responseHeaders(target, exchange, answer.status), (more) => send(request, answer, more))
     const answered = Effect.matchCauseEffect(
       Effect.interruptible(Effect.suspend(() => served(exchange, request, to))),
       {

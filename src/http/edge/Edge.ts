@@ -45,7 +45,7 @@ const failureOf = (cause: Cause.Cause<unknown>): Failure | undefined => {
   return Cause.hasInterrupts(cause) ? undefined : failure({ _tag: "InternalError" }, cause)
 }
 
-const hostless = invalid("Host", "is required in HTTP/1.1")
+const missingHost = invalid("Host", "is required in HTTP/1.1")
 
 /** The answer to requests that are still waiting when the shutdown grace period ends. */
 const stoppingReason: Reason = {
@@ -107,8 +107,8 @@ export const makeEdge = Effect.gen(function* () {
     refuse,
 
     /** The response to a request without the `Host` header that HTTP/1.1 requires; undefined for any other. */
-    hostless: ({ headers, httpVersion }: IncomingMessage, exchange: Exchange) =>
-      headers.host === undefined && httpVersion === "1.1" ? refuse(exchange, hostless) : undefined,
+    missingHost: ({ headers, httpVersion }: IncomingMessage, exchange: Exchange) =>
+      headers.host === undefined && httpVersion === "1.1" ? refuse(exchange, missingHost) : undefined,
 
     /** Creates the exchange with a new id. */
     begin: ({ headers, peer, source }: ExchangeSource): Exchange => {
@@ -132,7 +132,11 @@ export const makeEdge = Effect.gen(function* () {
     },
 
     /** The headers that the edge adds to a response. */
-    dress: (target: Target, exchange: Exchange, status: number): Effect.Effect<Readonly<Record<string, string>>> =>
+    responseHeaders: (
+      target: Target,
+      exchange: Exchange,
+      status: number
+    ): Effect.Effect<Readonly<Record<string, string>>> =>
       exchange.verdict === undefined
         ? Effect.map(
             limiter.peek("default", subjectOf("default", undefined, exchange.address()), config.rateLimitScale),

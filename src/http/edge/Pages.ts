@@ -64,9 +64,9 @@ const targetOf = ({ method, url }: HttpServerRequest.HttpServerRequest): PageTar
 
 /** Adds to every response what `makeEdge` says, and puts every error, including unknown paths, into the one error envelope. */
 const Edge = HttpRouter.middleware(
-  Effect.map(makeEdge, ({ begin, cutOff, dress, failed, hostless, refuse }) => {
+  Effect.map(makeEdge, ({ begin, cutOff, responseHeaders, failed, missingHost, refuse }) => {
     const finish = (target: Target, exchange: Exchange, response: HttpServerResponse.HttpServerResponse) =>
-      Effect.map(dress(target, exchange, response.status), (headers) =>
+      Effect.map(responseHeaders(target, exchange, response.status), (headers) =>
         HttpServerResponse.setHeaders(response, headers)
       )
 
@@ -90,7 +90,8 @@ const Edge = HttpRouter.middleware(
           isCutOff(response) ? finish(target, exchange, cutOff(exchange)) : Effect.succeed(response)
         )
         if (target.area.preflight && isPreflight(request)) return finish(target, exchange, preflight)
-        const served = hostless(source as IncomingMessage, exchange) ?? Effect.provideService(app, Exchange, exchange)
+        const served =
+          missingHost(source as IncomingMessage, exchange) ?? Effect.provideService(app, Exchange, exchange)
         return Effect.matchCauseEffect(served, {
           onFailure: (cause) => {
             const answered = answer(target, exchange, cause)

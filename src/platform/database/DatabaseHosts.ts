@@ -22,7 +22,7 @@ export interface DatabaseHosts {
   /** Bytes that came over all connections so far. */
   readonly received: () => number
   /** Ends all connections at once, without a word to the server. */
-  readonly sever: () => void
+  readonly closeAllConnections: () => void
 }
 
 interface Address {
@@ -70,9 +70,9 @@ class Sockets {
     return sum
   }
 
-  /** Ends those that are not at this address; all of them without one. */
-  sever(kept?: Address): void {
-    for (const [socket, address] of this.#open) if (address !== kept) socket.destroy()
+  /** Closes the connections to all addresses, or to all but one. */
+  closeAll(except?: Address): void {
+    for (const [socket, address] of this.#open) if (address !== except) socket.destroy()
   }
 }
 
@@ -98,7 +98,7 @@ export const makeDatabaseHosts = (url: Redacted.Redacted): Effect.Effect<Databas
         current = place
         const address = addresses[place]
         // Connections to the former host may have been left open by a host that is gone without a word.
-        sockets.sever(address)
+        sockets.closeAll(address)
         return Effect.logInfo(`the database now takes writes at ${address?.host}:${address?.port}`)
       })
     )
@@ -125,6 +125,6 @@ export const makeDatabaseHosts = (url: Redacted.Redacted): Effect.Effect<Databas
           typeof config
       },
       received: () => sockets.received(),
-      sever: () => sockets.sever()
+      closeAllConnections: () => sockets.closeAll()
     }
   })

@@ -118,7 +118,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
         autovacuum_vacuum_cost_delay = 0)`
     }
   }),
-  // A notice is what an owner is to be told; a letter is the email about one or more of them.
+  // The table `notice` holds notifications of owners; `letter` holds the emails, each about one or more of them.
   "0007_notices": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     for (const statement of statementsIn(readSql(later, "notices.sql"))) yield* sql.unsafe(statement)

@@ -18,7 +18,7 @@ const ASK_AGAIN = "500 millis"
 /** Whether a database answers at all. */
 export interface Silence {
   /** Asks the database, unless it is being asked. One that is silent has all its connections ended. */
-  readonly suspect: () => void
+  readonly checkSoon: () => void
   /** Why nothing is sent to the database now; undefined while it answers. */
   readonly refusal: () => SqlError.SqlError | undefined
 }
@@ -29,7 +29,7 @@ export interface SilenceOptions {
   /** Bytes that came over all connections so far. */
   readonly received: () => number
   /** Ends all connections, and with them the statements that wait for an answer. */
-  readonly sever: () => void
+  readonly closeAllConnections: () => void
 }
 
 /** Nothing was sent, so what was to be done has not been done. */
@@ -41,7 +41,11 @@ const refused = () => {
 }
 
 /** Creates the watch over a database. It asks nothing while no statement waits long. */
-export const makeSilence = ({ ask, received, sever }: SilenceOptions): Effect.Effect<Silence, never, Scope.Scope> =>
+export const makeSilence = ({
+  ask,
+  received,
+  closeAllConnections
+}: SilenceOptions): Effect.Effect<Silence, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const runFork = Effect.runForkWith(yield* Effect.context())
@@ -53,7 +57,7 @@ export const makeSilence = ({ ask, received, sever }: SilenceOptions): Effect.Ef
     )
     const outage = Effect.gen(function* () {
       isSilent = true
-      sever()
+      closeAllConnections()
       yield* Effect.logWarning("the database does not answer: requests get 503 until it does")
       yield* untilHeard
       isSilent = false
@@ -66,7 +70,7 @@ export const makeSilence = ({ ask, received, sever }: SilenceOptions): Effect.Ef
       yield* outage
     })
     return {
-      suspect: () => {
+      checkSoon: () => {
         if (isAsking) return
         isAsking = true
         const probe = Effect.ensuring(

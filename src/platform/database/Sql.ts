@@ -126,7 +126,7 @@ const silenceOf = ({ hosts }: MultiHostOptions) =>
       Effect.flatMap(PgConnection.make(hosts.at(session)), (connection) => connection.query("SELECT 1"))
     ),
     received: hosts.received,
-    sever: hosts.sever
+    closeAllConnections: hosts.closeAllConnections
   })
 
 const oldestVersion = 15

@@ -62,10 +62,10 @@ export const within = <A>(
       const wait = () => {
         const next = silence === undefined ? left : Math.min(left, SUSPECT_MS)
         left -= next
-        timer = setTimeout(left > 0 ? suspect : late, next)
+        timer = setTimeout(left > 0 ? checkSoon : late, next)
       }
-      const suspect = () => {
-        silence?.suspect()
+      const checkSoon = () => {
+        silence?.checkSoon()
         wait()
       }
       const late = () => resume(Effect.andThen(Fiber.interrupt(fiber), Effect.fail(unansweredError())))

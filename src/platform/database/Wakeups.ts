@@ -7,7 +7,7 @@ import type { SqlClient } from "effect/sql"
 const CHANNEL = "tollgate_work"
 
 /** How often a node reads what waits while it also hears of it. Notifications are lost only with their connection. */
-const HEARING = Duration.seconds(60)
+const LISTENING_POLL = Duration.seconds(60)
 
 const RECONNECT = "2 seconds"
 
@@ -32,7 +32,7 @@ export const makeWakeups = (config: PgConnection.Config): Effect.Effect<Wakeups,
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const waiting = new Set<{ readonly work: Work; readonly wake: () => void }>()
-    let isHearing = false
+    let isListening = false
     let isStarted = false
     const wake = (work?: string) => {
       for (const one of waiting) if (work === undefined || one.work === work) one.wake()
@@ -41,12 +41,12 @@ export const makeWakeups = (config: PgConnection.Config): Effect.Effect<Wakeups,
       Effect.gen(function* () {
         const connection = yield* PgConnection.make(config)
         const heard = yield* connection.listen(CHANNEL)
-        isHearing = true
+        isListening = true
         wake()
         return yield* Effect.forever(Effect.map(Queue.take(heard), ({ payload }) => wake(payload)))
       })
     ).pipe(
-      Effect.ensuring(Effect.sync(() => (isHearing = false))),
+      Effect.ensuring(Effect.sync(() => (isListening = false))),
       // Other statements tell of a database that is gone. Meanwhile nodes read what waits.
       Effect.catchCause(() => Effect.sleep(RECONNECT)),
       Effect.forever
@@ -65,7 +65,7 @@ export const makeWakeups = (config: PgConnection.Config): Effect.Effect<Wakeups,
         }),
       waitAtMost: (unheard) => {
         const usual = Duration.fromInputUnsafe(unheard)
-        return isHearing ? Duration.max(usual, HEARING) : usual
+        return isListening ? Duration.max(usual, LISTENING_POLL) : usual
       }
     }
   })

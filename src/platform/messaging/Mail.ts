@@ -2,8 +2,8 @@ import { Context, Data, Effect, Layer, Redacted } from "effect"
 import { Config, type MailSettings } from "../config/Config.ts"
 
 /** A message to one recipient. */
-export interface Letter {
-  /** The local part of its `Message-ID`, by which receivers recognize a repeated letter. Absent: a new one each time. */
+export interface Email {
+  /** The local part of its `Message-ID`, by which receivers recognize a repeated email. Absent: a new one each time. */
   readonly id?: string
   /** A bare address. */
   readonly to: string
@@ -39,7 +39,7 @@ export class Mail extends Context.Service<
      */
     readonly showsCodes?: true
     /** Returns when a server has accepted the message. */
-    readonly send: (letter: Letter) => Effect.Effect<void, MailError>
+    readonly send: (email: Email) => Effect.Effect<void, MailError>
   }
 >()("tollgate/platform/Mail") {
   static readonly layer = Layer.effect(
@@ -55,7 +55,7 @@ export class Mail extends Context.Service<
 
 const notSetUp = new MailError({ reason: "not set up", detail: "SMTP_URL is not set" })
 
-const byLog = ({ subject, text, to }: Letter): Effect.Effect<void> =>
+const byLog = ({ subject, text, to }: Email): Effect.Effect<void> =>
   Effect.logInfo(`email to ${to} (a sandbox does not send it): ${subject}\n${text}`)
 
 interface SmtpFault {
@@ -99,7 +99,7 @@ const bySmtp = Effect.fnUntraced(function* ({ from, url }: MailSettings) {
     disableUrlAccess: true
   })
   const domain = /@([^\s>@]+)>?\s*$/.exec(from)?.[1] ?? "localhost"
-  return ({ id, subject, text, to }: Letter): Effect.Effect<void, MailError> =>
+  return ({ id, subject, text, to }: Email): Effect.Effect<void, MailError> =>
     Effect.tryPromise({
       try: () =>
         transport.sendMail({

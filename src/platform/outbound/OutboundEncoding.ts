@@ -28,15 +28,13 @@ import {
 export type Codec = "gzip" | "br" | "zstd" | "deflate" | "deflate-raw"
 
 /** The number of bytes that is enough to identify every codec and any text. */
-export const TELLING_BYTES = 16
+export const SNIFF_BYTES = 16
 
 /** Matches the start of JSON and of server-sent events. A Brotli body can start with `[` as well. */
 const TEXT_BEGINS = /^(?:\xEF\xBB\xBF)?\s*(?:$|[{:"]|\[\s*(?:$|[[{"\]\d])|data|event|id|retry)/
 
 const beginsAsText = (start: Uint8Array): boolean =>
-  TEXT_BEGINS.test(
-    Buffer.from(start.buffer, start.byteOffset, Math.min(start.length, TELLING_BYTES)).toString("latin1")
-  )
+  TEXT_BEGINS.test(Buffer.from(start.buffer, start.byteOffset, Math.min(start.length, SNIFF_BYTES)).toString("latin1"))
 
 /** Whether no text starts with this byte. */
 const beginsNoText = (byte: number): boolean => byte < 0x09 || (byte > 0x0d && byte < 0x20) || byte > 0x7e

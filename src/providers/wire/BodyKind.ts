@@ -3,7 +3,7 @@
  * although the request did not ask for it.
  */
 import { headerOf, type OutboundHeaders } from "../../platform/outbound/OutboundCall.ts"
-import { type Codec, codecOf, TELLING_BYTES } from "../../platform/outbound/OutboundEncoding.ts"
+import { type Codec, codecOf, SNIFF_BYTES } from "../../platform/outbound/OutboundEncoding.ts"
 
 /** Server-sent events, a complete JSON answer, or a compressed body. */
 export type BodyKind = "events" | "whole" | Codec
@@ -35,7 +35,7 @@ export const kindOf = (start: Uint8Array, headers: OutboundHeaders, isAll: boole
   const first = start[beginOf(start)]
   const isText = first !== undefined && (first === BRACE || first === BRACKET || FIELDS.has(first))
   // The byte order mark and the codecs' magic numbers may be split between chunks.
-  if (!isAll && start.length < TELLING_BYTES && (encoded || !isText)) return undefined
+  if (!isAll && start.length < SNIFF_BYTES && (encoded || !isText)) return undefined
   const codec = codecOf(headers, start, true)
   if (codec !== undefined) return codec
   if (first !== undefined && FIELDS.has(first)) return "events"

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { isAnswerPart, type OutputEvent } from "../../domain/Output.ts"
 import { type OutboundError, type OutboundStream, readUpTo } from "../../platform/outbound/OutboundCall.ts"
-import { resumedStream, TELLING_BYTES, unpackedStream } from "../../platform/outbound/OutboundEncoding.ts"
+import { resumedStream, SNIFF_BYTES, unpackedStream } from "../../platform/outbound/OutboundEncoding.ts"
 import { areEvents, type BodyKind, kindOf } from "./BodyKind.ts"
 import { faultOfOutbound } from "../Failure.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
@@ -88,7 +88,7 @@ class BodyStart {
     const start = this.#start === undefined ? bytes : Buffer.concat([this.#start, bytes])
     const kind = kindOf(start, this.#stream.headers, false)
     // The bytes so far are only whitespace.
-    this.#start = start.length < TELLING_BYTES ? start : undefined
+    this.#start = start.length < SNIFF_BYTES ? start : undefined
     return this.#judged(start, kind)
   }
 

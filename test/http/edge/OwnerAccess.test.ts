@@ -36,7 +36,7 @@ describe("access to the console", () => {
     Effect.gen(function* () {
       const { ann, mail } = yield* stage()
       yield* ann.signIn(mail, "ann@example.com")
-      const letters = mail.letters.length
+      const emails = mail.emails.length
       for (const headers of foreign) {
         const attempts = [
           yield* ann.ask("POST", "/sign-in", { email: "bob@example.com" }, headers),
@@ -48,7 +48,7 @@ describe("access to the console", () => {
           assert.isNull(shown.get("access-control-allow-origin"))
         }
       }
-      assert.lengthOf(mail.letters, letters)
+      assert.lengthOf(mail.emails, emails)
       assert.strictEqual((yield* ann.ask("GET", "/session")).status, 200)
     }).pipe(Effect.scoped)
   )

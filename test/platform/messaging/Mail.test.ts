@@ -6,10 +6,10 @@ import { Mail } from "../../../src/platform/messaging/Mail.ts"
 import { nobody } from "../../providers/upstream.ts"
 import { postbox } from "../../support/Postbox.ts"
 
-const letter = { to: "ann@example.com", subject: "123456 is it", text: "Dear Ann,\n.\nüöä\n" }
+const email = { to: "ann@example.com", subject: "123456 is it", text: "Dear Ann,\n.\nüöä\n" }
 
 /** What came of sending, and what was said in the log. */
-const sent = (env: Record<string, string>, one: Parameters<Mail["Service"]["send"]>[0] = letter) =>
+const sent = (env: Record<string, string>, one: Parameters<Mail["Service"]["send"]>[0] = email) =>
   Effect.gen(function* () {
     const lines: Array<string> = []
     const log = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
@@ -23,13 +23,13 @@ describe("Mail", () => {
     Effect.gen(function* () {
       const box = yield* postbox()
       assert.isUndefined((yield* sent(box.settings)).error)
-      const [one] = box.letters
+      const [one] = box.emails
       assert.deepStrictEqual([one?.from, one?.to], ["no-reply@example.com", ["ann@example.com"]])
       assert.match(one?.text ?? "", /^From: Tollgate <no-reply@example.com>$/m)
       assert.match(one?.text ?? "", /^Subject: 123456 is it$/m)
       assert.strictEqual(box.codeFor("ann@example.com"), "123456")
-      assert.isUndefined((yield* sent(box.settings, { ...letter, to: "a,b@example.com" })).error)
-      assert.isTrue(box.letters.every(({ to }) => to.length === 1))
+      assert.isUndefined((yield* sent(box.settings, { ...email, to: "a,b@example.com" })).error)
+      assert.isTrue(box.emails.every(({ to }) => to.length === 1))
     }).pipe(Effect.scoped)
   )
 
@@ -49,14 +49,14 @@ describe("Mail", () => {
       const { error } = yield* sent(as("ann:not-this"))
       assert.strictEqual(error?.reason, "unreachable")
       assert.notInclude(error?.message ?? "", "not-this")
-      assert.lengthOf(box.letters, 1)
+      assert.lengthOf(box.emails, 1)
     }).pipe(Effect.scoped)
   )
 
   it.live("distinguishes a rejected address from a failing server", () =>
     Effect.gen(function* () {
       const box = yield* postbox()
-      const to = (address: string) => sent(box.settings, { ...letter, to: address })
+      const to = (address: string) => sent(box.settings, { ...email, to: address })
       assert.strictEqual((yield* to("nobody@example.com")).error?.reason, "refused")
       assert.strictEqual((yield* to("syntax@example.com")).error?.reason, "refused")
       const { error } = yield* to("later@example.com")

@@ -18,7 +18,7 @@ import { differences } from "../../../account/Differences.ts"
 import { type ChangedEmail, EmailChange, type EmailClaim, type SentEmailCode } from "../../../account/EmailChange.ts"
 import { Mutations } from "../../../account/Mutations.ts"
 import { decoder } from "../../../dialects/Decode.ts"
-import { type NoticeChoices, Notices } from "../../../notices/Notices.ts"
+import { type NotificationChoices as Choices, Notifications } from "../../../notifications/Notifications.ts"
 import { readJson } from "../../edge/Body.ts"
 import { Exchange } from "../../edge/Exchange.ts"
 import { answer, asOwner, makeMutate } from "../management/Answers.ts"
@@ -44,7 +44,7 @@ const changedTo = ({ email, ended }: ChangedEmail): EmailChanged => ({
   data: { object: "email", email, status: "changed", sessions_ended: ended }
 })
 
-const choicesOf = (choices: NoticeChoices): NotificationChoices => ({ data: { object: "notifications", ...choices } })
+const choicesOf = (choices: Choices): NotificationChoices => ({ data: { object: "notifications", ...choices } })
 
 const detailsOf = (row: BillingDetailsRow): BillingDetailsReport => ({ data: { object: "billing_details", ...row } })
 
@@ -63,7 +63,7 @@ export const consoleSettingsHandlers = Effect.gen(function* () {
   const details = yield* BillingDetails
   const emails = yield* EmailChange
   const mutate = makeMutate(yield* Mutations)
-  const notices = yield* Notices
+  const notifications = yield* Notifications
 
   const sendCode = Effect.fnUntraced(function* (request: ApiRequest, to: string) {
     const { address } = yield* Exchange
@@ -89,7 +89,7 @@ export const consoleSettingsHandlers = Effect.gen(function* () {
     const write = { request, body, type: "notifications.changed", resource: { type: "account", id } }
     return yield* mutate(asOwner, write, ({ accountId, actor }) =>
       Effect.gen(function* () {
-        const { after, before } = yield* notices.choose(accountId, changes)
+        const { after, before } = yield* notifications.choose(accountId, changes)
         const { resource, type } = write
         yield* audit.append({ accountId, actor, type, resource, changes: differences(before, after) })
         return choicesOf(after)
@@ -118,7 +118,7 @@ export const consoleSettingsHandlers = Effect.gen(function* () {
       }),
     getNotifications: () =>
       answer(
-        Effect.flatMap(Owner, ({ accountId }) => notices.choices(accountId)),
+        Effect.flatMap(Owner, ({ accountId }) => notifications.choices(accountId)),
         choicesOf
       ),
     updateNotifications: ({ request }) => choose(request),

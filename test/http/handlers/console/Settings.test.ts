@@ -6,10 +6,10 @@ import { ann, ownerStage as stage } from "../../../support/Owner.ts"
 
 const decode = { choices: Schema.decodeUnknownSync(NotificationChoices, { onExcessProperty: "error" }) }
 
-describe("the notices of an account", () => {
+describe("the notifications of an account", () => {
   it.live("go out about keys and new origins, unless the owner declined them", () =>
     Effect.gen(function* () {
-      const { accountId, letters, mail, one, service } = yield* stage
+      const { accountId, emails, mail, one, service } = yield* stage
       const all = { low_balance: true, budget_alert: true, webhook_disabled: true, sign_in: true, key_change: true }
       assert.deepStrictEqual(decode.choices((yield* one.ask("GET", "/notifications")).body).data, {
         object: "notifications",
@@ -17,14 +17,14 @@ describe("the notices of an account", () => {
       })
       const key = { name: "deploy", scopes: ["usage:read"] }
       const made = yield* one.ask("POST", "/management-keys", key)
-      const [created] = yield* letters(ann, 1)
+      const [created] = yield* emails(ann, 1)
       assert.include(created?.text ?? "", "Subject: The key deploy was created")
       assert.notInclude(created?.text ?? "", made.body.key)
 
       yield* page(service.origin).signIn(mail, ann)
       const firefox = { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Firefox/145.0" }
       yield* page(service.origin).signIn(mail, ann, firefox)
-      const found = yield* letters(ann, 2)
+      const found = yield* emails(ann, 2)
       assert.lengthOf(found, 2)
       assert.include(found[1]?.text ?? "", "Subject: New sign-in from Firefox on Linux")
 

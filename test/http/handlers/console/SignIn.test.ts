@@ -25,7 +25,7 @@ describe("signing in", () => {
       const asked = decodeSent((yield* first.ask("POST", "/sign-in", { email: "Ann@Example.com" })).body)
       assert.strictEqual(asked.expires_in, 600)
       assert.deepStrictEqual(
-        mail.letters.map(({ to }) => to),
+        mail.emails.map(({ to }) => to),
         [["ann@example.com"]]
       )
       const made = yield* first.ask("POST", "/sign-in/verify", {
@@ -62,7 +62,7 @@ describe("signing in", () => {
       const { mail, page: other } = yield* stage()
       const sent = decodeSent((yield* other().ask("POST", "/sign-in", { email })).body)
       assert.notProperty(sent, "sandbox_code")
-      assert.lengthOf(mail.letters, 1)
+      assert.lengthOf(mail.emails, 1)
       const mixed = yield* startService({ SANDBOX: "on", OPENAI_API_KEY: "sk-any", OPENAI_BASE_URL: yield* nobody })
       const asked = yield* page(mixed.origin).ask("POST", "/sign-in", { email })
       assert.strictEqual(asked.status, 200, JSON.stringify(asked.body))
@@ -108,7 +108,7 @@ describe("signing in", () => {
       }
       const more = yield* asked.ask("POST", "/sign-in", { email: "ann@example.com", name: "Ann" })
       assert.deepStrictEqual([more.status, more.body.error.param], [400, "name"])
-      assert.lengthOf(mail.letters, 0)
+      assert.lengthOf(mail.emails, 0)
       assert.deepStrictEqual(yield* service.sql`SELECT 1 FROM verification_sends`, [], "none of them is counted")
       assert.strictEqual((yield* asked.ask("POST", "/sign-in", { email: "a.b.c+d@example.com" })).status, 200)
     }).pipe(Effect.scoped)

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { Outbox } from "../../src/webhooks/Outbox.ts"
 import { Sender, TIMEOUT_MS } from "../../src/webhooks/Sender.ts"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
-import { layer as delivering } from "../../src/workers/Webhooks.ts"
+import { layer as webhookDelivery } from "../../src/workers/WebhookDelivery.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
 import { type Answer, receiver, silence, status } from "../support/Receiver.ts"
 import { root } from "../support/Sources.ts"
@@ -16,7 +16,7 @@ import { eventually } from "../support/Eventually.ts"
 /** A node on this database that delivers, until its scope closes. */
 const node = (url: string) =>
   Layer.build(
-    delivering({ sweepInterval: "1 hour" }).pipe(
+    webhookDelivery({ sweepInterval: "1 hour" }).pipe(
       Layer.provideMerge(webhookRooms()),
       Layer.provideMerge(layerUrl(url, 6))
     )
@@ -172,7 +172,7 @@ describe("delivery", () => {
         const [left] = yield* deliveries(endpoint.id)
         assert.deepInclude(left, { status: "pending", attempts: 0, next_at: null })
         hook.answerWith(status(200))
-        yield* Layer.build(delivering({ sweepInterval: "1 hour" }).pipe(Layer.provide(Layer.succeedContext(here))))
+        yield* Layer.build(webhookDelivery({ sweepInterval: "1 hour" }).pipe(Layer.provide(Layer.succeedContext(here))))
         // The lease is a minute; its end is brought about here.
         yield* sql`UPDATE webhook_delivery SET due_at = now()`
         const [done] = yield* eventually(deliveries(endpoint.id), ([one]) => one?.status === "delivered")
@@ -229,7 +229,7 @@ describe("delivery", () => {
           claim: (limit) => Effect.tapCause(outbox.claim(limit), () => Effect.sync(() => void (failures += 1)))
         })
         yield* Layer.build(
-          delivering({ sweepInterval: "1 hour" }).pipe(
+          webhookDelivery({ sweepInterval: "1 hour" }).pipe(
             Layer.provide(Layer.mergeAll(Layer.succeed(Outbox, watched), Layer.succeed(Sender, yield* Sender)))
           )
         )

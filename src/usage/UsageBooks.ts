@@ -2,10 +2,10 @@ import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Verification, verify, type VerifyOptions } from "../ledger/Verify.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
-import { marginsEqualRequests, rollupsEqualRequests } from "./BooksSql.ts"
+import { marginsEqualRequests, rollupsEqualRequests } from "./UsageBooksSql.ts"
 
 /** Verifies the books of this database as the ledger does, and at the same moment the usage rollups and margins made from them. */
-export const verifyBooks = (
+export const verifyUsageBooks = (
   sql: SqlClient.SqlClient,
   { also = [], ...options }: VerifyOptions = {}
 ): Effect.Effect<Verification, Unavailable> =>

@@ -1,16 +1,16 @@
-/** A node that only writes and sends letters, for tests that kill it. Its arguments are the database and the mail server. */
+/** A node that only writes and sends emails, for tests that kill it. Its arguments are the database and the mail server. */
 import { Effect, Layer } from "effect"
-import { Notices } from "../../src/notices/Notices.ts"
+import { Notifications } from "../../src/notifications/Notifications.ts"
 import { Config } from "../../src/platform/config/Config.ts"
 import { Mail } from "../../src/platform/messaging/Mail.ts"
 import { PublicUrl } from "../../src/platform/outbound/PublicUrl.ts"
-import { layer as letters } from "../../src/workers/Letters.ts"
+import { layer as emails } from "../../src/workers/NotificationEmails.ts"
 import { layerUrl } from "../support/Database.ts"
 
 const [, , database = "", SMTP_URL = ""] = process.argv
 
-const node = letters("1 hour").pipe(
-  Layer.provide(Notices.layer),
+const node = emails("1 hour").pipe(
+  Layer.provide(Notifications.layer),
   Layer.provide(Layer.merge(Mail.layer, PublicUrl.layer)),
   Layer.provide(Config.layerFrom({ SMTP_URL, MAIL_FROM: "no-reply@example.com" })),
   Layer.provide(layerUrl(database, 4))

@@ -3,13 +3,13 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { insertNotice } from "../../src/notices/NoticesSql.ts"
+import { insertNotification } from "../../src/notifications/NotificationsSql.ts"
 import { customer } from "../ledger/Fixture.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
 import { postbox } from "../support/Postbox.ts"
 import { eventually } from "../support/Eventually.ts"
 
-const program = fileURLToPath(new URL("letterProcess.ts", import.meta.url))
+const program = fileURLToPath(new URL("notificationEmailProcess.ts", import.meta.url))
 
 const killed = (child: ChildProcess) =>
   Effect.promise(() => {
@@ -18,15 +18,15 @@ const killed = (child: ChildProcess) =>
     return exit
   })
 
-describe("the worker of letters", () => {
+describe("the worker of emails", () => {
   it.live(
-    "sends each letter once, though nodes are killed while they send",
+    "sends each email once, though nodes are killed while they send",
     () =>
       Effect.gen(function* () {
         const url = yield* freshDatabase()
         const nodes: { last: ChildProcess | undefined } = { last: undefined }
         let kills = 0
-        // The first nodes die when the server has the envelope and not yet the letter.
+        // The first nodes die when the server has the envelope and not yet the email.
         const box = yield* postbox({
           onRcptTo: (_address, _session, done) => {
             if (kills < 3) {
@@ -48,7 +48,11 @@ describe("the worker of letters", () => {
           const sql = yield* SqlClient.SqlClient
           const accounts = yield* Effect.forEach([1, 2, 3], () => customer(sql, 1_000n))
           for (const { accountId } of accounts)
-            yield* insertNotice(sql, { accountId, kind: "key_change", data: { name: accountId, action: "created" } })
+            yield* insertNotification(sql, {
+              accountId,
+              kind: "key_change",
+              data: { name: accountId, action: "created" }
+            })
           for (let round = 1; round <= 3; round++) {
             const child = yield* start
             yield* eventually(
@@ -56,14 +60,14 @@ describe("the worker of letters", () => {
               (signal) => signal === "SIGKILL"
             )
             assert.strictEqual(kills, round)
-            assert.deepStrictEqual(box.letters, [])
+            assert.deepStrictEqual(box.emails, [])
             // The claims of the killed node end.
             yield* sql`UPDATE letter SET due_at = now() WHERE ended_at IS NULL`
           }
           yield* start
           yield* start
           yield* eventually(sql`SELECT id FROM letter WHERE outcome = 'sent'`, (rows) => rows.length === 3)
-          const ids = box.letters.map(({ text }) => /^Message-ID: <([0-9a-f]{24})@example\.com>/m.exec(text)?.[1])
+          const ids = box.emails.map(({ text }) => /^Message-ID: <([0-9a-f]{24})@example\.com>/m.exec(text)?.[1])
           const rows = yield* sql<{ id: string }>`SELECT id FROM letter`
           assert.deepStrictEqual(ids.toSorted(), rows.map(({ id }) => id).toSorted())
           assert.deepStrictEqual(yield* sql`SELECT id FROM notice`, [])

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { commitGroup } from "../../src/ledger/LedgerSql.ts"
 import { verify } from "../../src/ledger/Verify.ts"
-import { verifyBooks } from "../../src/usage/Books.ts"
+import { verifyUsageBooks } from "../../src/usage/UsageBooks.ts"
 import { Rollups } from "../../src/usage/Rollups.ts"
 import { addKey, close, concludeAll, conclusion, customer, hold, refund, run } from "../ledger/Fixture.ts"
 import * as Database from "../support/Database.ts"
@@ -48,14 +48,14 @@ const rolledUp = Effect.gen(function* () {
 type RolledUp = Effect.Success<typeof rolledUp>
 
 const checkOf = (sql: SqlClient.SqlClient) =>
-  Effect.map(verifyBooks(sql), ({ checks }) => checks.find(({ name }) => name === "rollups_equal_requests")!)
+  Effect.map(verifyUsageBooks(sql), ({ checks }) => checks.find(({ name }) => name === "rollups_equal_requests")!)
 
 layer(Database.layer, { excludeTestServices: true })("the books with the rollups", (it) => {
   it.effect("are correct for an empty database, and for one in use", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { checks } = yield* verify(sql)
-      const all = yield* verifyBooks(sql)
+      const all = yield* verifyUsageBooks(sql)
       assert.deepStrictEqual(all, {
         ok: true,
         checks: [
@@ -100,7 +100,7 @@ layer(Database.layer, { excludeTestServices: true })("the books fail when a roll
         const found = yield* rolledUp
         assert.isTrue((yield* checkOf(found.sql)).ok)
         yield* corrupt(found)
-        const { checks } = yield* verifyBooks(found.sql)
+        const { checks } = yield* verifyUsageBooks(found.sql)
         const failed = checks.filter(({ ok }) => !ok)
         // What is pending or was given back counts in the operator's margins as well.
         assert.deepStrictEqual(

@@ -4,31 +4,31 @@ import type { SqlClient, SqlError } from "effect/sql"
 type Sql = SqlClient.SqlClient
 
 /** What owners are notified of by email, unless they choose not to be. */
-export const noticeKinds = ["low_balance", "budget_alert", "webhook_disabled", "sign_in", "key_change"] as const
+export const notificationKinds = ["low_balance", "budget_alert", "webhook_disabled", "sign_in", "key_change"] as const
 
-export type NoticeKind = (typeof noticeKinds)[number]
+export type NotificationKind = (typeof notificationKinds)[number]
 
-/** What a letter is about: one of the notices, or the change of the address, which cannot be declined. */
-export type LetterKind = NoticeKind | "email_changed"
+/** What an email is about: one of the notifications, or the change of the address, which cannot be declined. */
+export type EmailKind = NotificationKind | "email_changed"
 
 /** An account and what it is to be notified of. */
-export interface NewNotice {
+export interface NewNotification {
   readonly accountId: string
-  readonly kind: NoticeKind
-  /** The facts from which the letter is written. */
+  readonly kind: NotificationKind
+  /** The facts from which the email is written. */
   readonly data: object
 }
 
 /**
- * Records that an owner is to be notified, unless the owner declined notices of the kind. Call it in the transaction of what the notice
+ * Records that an owner is to be notified, unless the owner declined notifications of the kind. Call it in the transaction of what the notification
  * reports, so that both commit together.
  */
-export const insertNotice = (sql: Sql, { accountId, data, kind }: NewNotice) =>
+export const insertNotification = (sql: Sql, { accountId, data, kind }: NewNotification) =>
   sql`INSERT INTO notice (account_id, kind, data) SELECT ${accountId}, ${kind}, ${JSON.stringify(data)}::jsonb
     WHERE NOT EXISTS (SELECT FROM declined_notice d WHERE d.account_id = ${accountId} AND d.kind = ${kind})`
 
 /** Does the same for a change of a key, with what the owner knows the key by. */
-export const insertKeyNotice = (sql: Sql, accountId: string, keyId: string, data: object) =>
+export const insertKeyNotification = (sql: Sql, accountId: string, keyId: string, data: object) =>
   sql`INSERT INTO notice (account_id, kind, data)
     SELECT ${accountId}, 'key_change', ${JSON.stringify(data)}::jsonb
         || jsonb_build_object('name', k.name, 'kind', k.kind, 'prefix', k.prefix, 'last4', k.last4)
@@ -55,48 +55,48 @@ export const declinedKinds = (sql: Sql, accountId: string): Effect.Effect<Readon
     (rows) => new Set(rows.map(({ kind }) => kind))
   )
 
-export const declineKind = (sql: Sql, accountId: string, kind: NoticeKind) =>
+export const declineKind = (sql: Sql, accountId: string, kind: NotificationKind) =>
   sql`INSERT INTO declined_notice (account_id, kind) VALUES (${accountId}, ${kind}) ON CONFLICT DO NOTHING`
 
-export const acceptKind = (sql: Sql, accountId: string, kind: NoticeKind) =>
+export const acceptKind = (sql: Sql, accountId: string, kind: NotificationKind) =>
   sql`DELETE FROM declined_notice WHERE account_id = ${accountId} AND kind = ${kind}`
 
-/** Reports whether any notice waits for a letter. It costs one index lookup and needs no transaction. */
-export const anyNotice = (sql: Sql): Effect.Effect<boolean, SqlError.SqlError> =>
+/** Reports whether any notification waits for an email. It costs one index lookup and needs no transaction. */
+export const anyNotification = (sql: Sql): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(sql<{ any: boolean }>`SELECT EXISTS (SELECT FROM notice) AS any`, (rows) => rows[0]?.any === true)
 
 /** An arbitrary number. No other advisory lock of this program uses it. */
 const WRITING_LOCK = 6_801_143_211n
 
-/** Returns false while another node writes letters. The lock lasts until the transaction ends. */
+/** Returns false while another node writes emails. The lock lasts until the transaction ends. */
 export const lockWriting = (sql: Sql): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql<{ locked: boolean }>`SELECT pg_try_advisory_xact_lock(${WRITING_LOCK}) AS locked`,
     (rows) => rows[0]?.locked === true
   )
 
-/** The notices of one kind that an account's next letter contains. */
-export interface NoticeGroup {
+/** The notifications of one kind that an account's next email contains. */
+export interface NotificationGroup {
   readonly account_id: string
-  readonly kind: NoticeKind
+  readonly kind: NotificationKind
   readonly email: string
   readonly closed: boolean
   /** The account's money in nano-USD. */
   readonly posted: bigint
-  /** The oldest notices first. */
-  readonly notices: ReadonlyArray<{ readonly at: string; readonly data: Readonly<Record<string, unknown>> }>
+  /** The oldest notifications first. */
+  readonly notifications: ReadonlyArray<{ readonly at: string; readonly data: Readonly<Record<string, unknown>> }>
 }
 
 /**
- * Removes the waiting notices of at most `limit` groups and returns them, in the caller's transaction, which holds the lock. A group whose
- * last letter is younger than `pauseMs` waits, so that many changes make one letter.
+ * Removes the waiting notifications of at most `limit` groups and returns them, in the caller's transaction, which holds the lock. A group whose
+ * last email is younger than `pauseMs` waits, so that many changes make one email.
  */
-export const takeNotices = (
+export const takeNotifications = (
   sql: Sql,
   limit: number,
   pauseMs: number
-): Effect.Effect<ReadonlyArray<NoticeGroup>, SqlError.SqlError> =>
-  sql<NoticeGroup>`WITH waiting AS (
+): Effect.Effect<ReadonlyArray<NotificationGroup>, SqlError.SqlError> =>
+  sql<NotificationGroup>`WITH waiting AS (
       SELECT n.account_id, n.kind FROM notice n
       WHERE NOT EXISTS (SELECT FROM letter l WHERE l.account_id = n.account_id AND l.kind = n.kind
         AND l.created_at > now() - ${pauseMs} * interval '1 millisecond')
@@ -105,12 +105,12 @@ export const takeNotices = (
       DELETE FROM notice n USING waiting w WHERE n.account_id = w.account_id AND n.kind = w.kind
       RETURNING n.id, n.account_id, n.kind, n.data, n.created_at
     ) SELECT t.account_id, t.kind, a.email, a.state = 'closed' AS closed, b.posted,
-        jsonb_agg(jsonb_build_object('at', t.created_at, 'data', t.data) ORDER BY t.id) AS notices
+        jsonb_agg(jsonb_build_object('at', t.created_at, 'data', t.data) ORDER BY t.id) AS notifications
       FROM taken t JOIN account a ON a.id = t.account_id JOIN balance b ON b.account_id = t.account_id
       GROUP BY t.account_id, t.kind, a.email, a.state, b.posted`
 
-/** A letter as it is sent. Every attempt sends the same text under the same ID. */
-export interface LetterRow {
+/** An email as it is sent. Every attempt sends the same text under the same ID. */
+export interface EmailRow {
   readonly id: string
   readonly recipient: string
   readonly subject: string
@@ -118,45 +118,45 @@ export interface LetterRow {
   readonly attempts: number
 }
 
-export const insertLetter = (
+export const insertEmail = (
   sql: Sql,
-  row: Omit<LetterRow, "attempts"> & { readonly accountId: string; readonly kind: LetterKind }
+  row: Omit<EmailRow, "attempts"> & { readonly accountId: string; readonly kind: EmailKind }
 ) => sql`INSERT INTO letter (id, account_id, kind, recipient, subject, body)
   VALUES (${row.id}, ${row.accountId}, ${row.kind}, ${row.recipient}, ${row.subject}, ${row.body})`
 
 /**
- * Claims letters that are due and returns them. A claimed letter is due again when its claim ends, so the letters of a dead node return by
+ * Claims emails that are due and returns them. A claimed email is due again when its claim ends, so the emails of a dead node return by
  * themselves.
  */
-export const claimLetters = (
+export const claimEmails = (
   sql: Sql,
   limit: number,
   leaseMs: number
-): Effect.Effect<ReadonlyArray<LetterRow>, SqlError.SqlError> =>
-  sql<LetterRow>`UPDATE letter SET attempts = attempts + 1, due_at = now() + ${leaseMs} * interval '1 millisecond'
+): Effect.Effect<ReadonlyArray<EmailRow>, SqlError.SqlError> =>
+  sql<EmailRow>`UPDATE letter SET attempts = attempts + 1, due_at = now() + ${leaseMs} * interval '1 millisecond'
     WHERE id IN (SELECT id FROM letter WHERE ended_at IS NULL AND due_at <= now()
       ORDER BY due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING id, recipient, subject, body, attempts`
 
-/** Records how a letter ended. */
-export const endLetter = (sql: Sql, id: string, outcome: "sent" | "refused" | "given_up") =>
+/** Records how an email ended. */
+export const endEmail = (sql: Sql, id: string, outcome: "sent" | "refused" | "given_up") =>
   sql`UPDATE letter SET ended_at = now(), outcome = ${outcome} WHERE id = ${id} AND ended_at IS NULL`
 
-export const postponeLetter = (sql: Sql, id: string, delayMs: number) =>
+export const postponeEmail = (sql: Sql, id: string, delayMs: number) =>
   sql`UPDATE letter SET due_at = now() + ${delayMs} * interval '1 millisecond' WHERE id = ${id} AND ended_at IS NULL`
 
-/** Deletes old letters and origins that were not used for long, a bounded number at a time. Returns how many it deleted. */
-export const forgetLetters = (
+/** Deletes old emails and origins that were not used for long, a bounded number at a time. Returns how many it deleted. */
+export const forgetEmails = (
   sql: Sql,
-  { letterMs, originMs }: { readonly letterMs: number; readonly originMs: number }
+  { emailMs, originMs }: { readonly emailMs: number; readonly originMs: number }
 ): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
-    sql<{ count: number }>`WITH letters AS (
+    sql<{ count: number }>`WITH emails AS (
       DELETE FROM letter WHERE id IN (SELECT id FROM letter
-        WHERE ended_at < now() - ${letterMs} * interval '1 millisecond' LIMIT 1000 FOR UPDATE SKIP LOCKED) RETURNING 1
+        WHERE ended_at < now() - ${emailMs} * interval '1 millisecond' LIMIT 1000 FOR UPDATE SKIP LOCKED) RETURNING 1
     ), origins AS (
       DELETE FROM known_origin WHERE (account_id, digest) IN (SELECT account_id, digest FROM known_origin
         WHERE seen_at < now() - ${originMs} * interval '1 millisecond' LIMIT 1000 FOR UPDATE SKIP LOCKED) RETURNING 1
-    ) SELECT (SELECT count(*) FROM letters)::int + (SELECT count(*) FROM origins)::int AS count`,
+    ) SELECT (SELECT count(*) FROM emails)::int + (SELECT count(*) FROM origins)::int AS count`,
     (rows) => rows[0]?.count ?? 0
   )

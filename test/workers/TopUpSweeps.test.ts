@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
 import { TopUps } from "../../src/billing/TopUps.ts"
 import { Unavailable } from "../../src/platform/database/Sql.ts"
-import { layer as sweeps } from "../../src/workers/TopUps.ts"
+import { layer as sweeps } from "../../src/workers/TopUpSweeps.ts"
 
 const unused = Effect.die("not a part of this test")
 

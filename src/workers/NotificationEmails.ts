@@ -1,23 +1,23 @@
 import { Duration, Effect, Latch, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { wakeupsOf } from "../platform/database/Wakeups.ts"
-import { Notices } from "../notices/Notices.ts"
+import { Notifications } from "../notifications/Notifications.ts"
 import { seldomWhenIdle } from "./Idle.ts"
 
-/** The longest delay of a letter on a node that no notification of the database reaches. */
+/** The longest delay of an email on a node that no notification of the database reaches. */
 const POLL = "2 seconds"
 
-/** The same of a letter that waits for its time, on other nodes. Each poll costs two reads of empty indexes. */
+/** The same of an email that waits for its time, on other nodes. Each poll costs two reads of empty indexes. */
 const LONGEST_POLL = Duration.seconds(30)
 
 const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<void, E> =>
   Effect.flatMap(step, (done) => (done === 0 ? Effect.void : untilNone(step)))
 
-/** Writes and sends the letters to owners while the layer lives, and deletes old ones. Any number of nodes may run it. */
+/** Writes and sends the emails to owners while the layer lives, and deletes old ones. Any number of nodes may run it. */
 export const layer = (sweepInterval: Duration.Input) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const { send, sweep, write } = yield* Notices
+      const { send, sweep, write } = yield* Notifications
       const wakeups = wakeupsOf(yield* SqlClient.SqlClient)
       const wakened = (step: Effect.Effect<number, Effect.Error<typeof send>>, what: string) =>
         Effect.gen(function* () {
@@ -36,11 +36,11 @@ export const layer = (sweepInterval: Duration.Input) =>
             Effect.forkScoped
           )
         })
-      yield* wakened(write, "write letters to owners")
-      yield* wakened(send, "send letters to owners")
+      yield* wakened(write, "write emails to owners")
+      yield* wakened(send, "send emails to owners")
       yield* (yield* seldomWhenIdle(untilNone(sweep))).pipe(
         // Caught inside the loop, because one failure must not end it.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot delete old letters at present", cause)),
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot delete old emails at present", cause)),
         Effect.repeat(Schedule.spaced(sweepInterval).pipe(Schedule.jittered)),
         Effect.forkScoped
       )
