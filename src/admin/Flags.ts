@@ -352,7 +352,7 @@ export const reportBy = parsed("by", `a comma-separated list of ${groups.join(",
 
 export const reportPlay = Flag.Boolean("play").pipe(
   Flag.withoutNegation,
-  Flag.withDescription("Report requests paid with the sandbox's play money instead of real money"),
+  Flag.withDescription("Report requests paid with the sandbox's simulated money instead of real money"),
   Flag.withDefault(false)
 )
 

@@ -160,7 +160,7 @@ const settleOf = (row: RequestRow, receipt: RequestReceipt): ReadonlyArray<strin
     row.settled === 0n
       ? `nothing charged; the hold was released at ${closed}`
       : `${formatUsd(row.settled)} at ${closed}, usage ${basis}`,
-    ...(row.absorbed > 0n ? [`${formatUsd(row.absorbed)} beyond the hold, which the house bears`] : []),
+    ...(row.absorbed > 0n ? [`${formatUsd(row.absorbed)} beyond the hold, which the operator bears`] : []),
     ...(row.refunded > 0n ? [`${formatUsd(row.refunded)} refunded, so the request cost ${formatUsd(cost)}`] : [])
   ]
 }
@@ -184,7 +184,7 @@ const receiptText = (email: string, row: RequestRow, movements: ReadonlyArray<Mo
       `${row.id} of ${email} (${row.account_id})`,
       `${row.operation} for ${row.model}${served}: ${row.status}${took}`,
       `created ${row.created_at.toISOString()}, key ${row.key_id}${row.project_id === null ? "" : `, project ${row.project_id}`}`,
-      ...(row.play === true ? ["paid with play money"] : [])
+      ...(row.play === true ? ["paid with simulated money"] : [])
     ]),
     ...section("Hold", [
       `${formatUsd(row.held)}${timings.hold_ms === null ? "" : `, committed in ${Math.round(timings.hold_ms)} ms`}`

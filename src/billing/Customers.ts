@@ -70,7 +70,7 @@ export class Customers extends Context.Service<
   {
     /**
      * Opens an account with a balance, an inference key and a management key with every scope, all or nothing. The balance is real
-     * money unless the options say play money.
+     * money unless the options say simulated money.
      */
     readonly open: (
       email: string,
@@ -88,7 +88,7 @@ export class Customers extends Context.Service<
       how?: MovementSource
     ) => Effect.Effect<MovementResult, MovementError>
     /**
-     * Corrects an account's real money up or down, against an account of the house, and writes that with its reason into the audit
+     * Corrects an account's real money up or down, against an account of the operator, and writes that with its reason into the audit
      * log. Fails with `NotAvailable` if it would take held money or more than the account has.
      */
     readonly adjust: (

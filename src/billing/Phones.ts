@@ -161,7 +161,7 @@ const PER_TELEPHONE: ReadonlyArray<Omit<CodeLimit, "subject">> = [
   { sends: 10, window: Duration.hours(24) }
 ]
 
-/** Text messages cost the house money and wake people, so limits apply per number, per account, per client and to all together. */
+/** Text messages cost the operator money and wake people, so limits apply per number, per account, per client and to all together. */
 const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number): ReadonlyArray<CodeLimit> => [
   ...boundsOf(`telephone ${phone}`, PER_TELEPHONE),
   ...boundsOf(`telephone of ${accountId}`, PER_TELEPHONE),
@@ -212,6 +212,6 @@ const ofPhone = (error: PhoneError): Failure => {
         detail: "Too many codes were sent to this number of late"
       })
     case "unreachable":
-      return unavailable("Telephones cannot be verified at present; try again", { retryAfterSeconds: 60 })
+      return unavailable("Phone numbers cannot be verified now; try again", { retryAfterSeconds: 60 })
   }
 }

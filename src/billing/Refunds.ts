@@ -106,7 +106,7 @@ const applyRefund = (deps: Deps, wish: RefundWish) =>
   })
 
 /**
- * Gives back the cost of an ended request from the house, and to its budgets, and writes that into the audit log. All refunds of a
+ * Gives back the cost of an ended request from the operator, and to its budgets, and writes that into the audit log. All refunds of a
  * request together never exceed what it settled. With a reference it happens once; a repeat moves nothing.
  */
 export const refund = (deps: Deps, wish: RefundWish): Effect.Effect<RefundResult, RefundRefused | Unavailable> =>

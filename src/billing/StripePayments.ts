@@ -24,7 +24,7 @@ const unavailable = (error: unknown): Failure =>
   failure(
     {
       _tag: "ServiceUnavailable",
-      detail: "The processor of payments does not answer at present; try again",
+      detail: "The payment processor does not answer; try again",
       retryAfterSeconds: RETRY_SECONDS
     },
     describe(error)

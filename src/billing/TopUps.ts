@@ -325,5 +325,5 @@ const look = (deps: Deps, processor: Processor, { id, old, session_id: sessionId
     yield* storeErrors(settle(deps, last, id))
   }).pipe(
     // A top-up whose processor does not answer must not hold up the others.
-    Effect.catchTag("Failure", ({ log }) => Effect.logWarning(`top-up ${id} cannot be asked about at present`, log))
+    Effect.catchTag("Failure", ({ log }) => Effect.logWarning(`top-up ${id} cannot be asked about`, log))
   )

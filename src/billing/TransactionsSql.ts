@@ -8,7 +8,7 @@ export interface TransactionRow {
   readonly at: Date
   readonly amount: bigint
   readonly kind: "credit" | "adjust" | "refund"
-  /** The house's account on the other side. */
+  /** The operator's account on the other side. */
   readonly house: string
   readonly request_id: string | null
   readonly reference: string | null

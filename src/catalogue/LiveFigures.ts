@@ -288,7 +288,7 @@ const makePatient = () => {
         onFailure: (cause) => {
           if (away) return Effect.void
           away = true
-          return Effect.logWarning("nodes cannot share live figures at present", cause)
+          return Effect.logWarning("nodes cannot share live figures", cause)
         }
       })
     )

@@ -4,18 +4,18 @@ import { maxNano, type Nano, formatUsd, NANO_PER_USD } from "./Money.ts"
 export interface Balance {
   readonly posted: Nano
   readonly held: Nano
-  /** The part that is play money, which a sandbox made; absent when there is none. */
+  /** The part that is simulated money, which a sandbox made; absent when there is none. */
   readonly play?: { readonly posted: Nano; readonly held: Nano }
 }
 
-/** What is available to a new hold. One kind of money pays for it: play money only where doubles alone can serve the request. */
+/** What is available to a new hold. One kind of money pays for it: simulated money only where doubles alone can serve the request. */
 export const availableTo = ({ held, play, posted }: Balance, simulated: boolean): Nano => {
   const playful = play === undefined ? 0n : play.posted - play.held
   const real = posted - held - playful
   return simulated && playful > real ? playful : real
 }
 
-/** Whether play money would pay for a request that doubles alone can serve: the ledger's rule, applied before the hold. */
+/** Whether simulated money would pay for a request that doubles alone can serve: the ledger's rule, applied before the hold. */
 export const playPays = (
   { held, play, posted }: Balance,
   { atLeast, upTo }: { readonly atLeast: Nano; readonly upTo: Nano }

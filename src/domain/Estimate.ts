@@ -20,7 +20,7 @@ export interface Bounds {
   readonly atLeast: Nano
   /** The maximum initial hold. */
   readonly upTo: Nano
-  /** Whether only doubles of the sandbox can serve it, so that play money may pay for it. */
+  /** Whether only doubles of the sandbox can serve it, so that simulated money may pay for it. */
   readonly simulated?: boolean
 }
 

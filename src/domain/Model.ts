@@ -65,7 +65,7 @@ export interface Offer {
   readonly promotion?: { readonly now: Promotion; readonly listPrice: Price }
   readonly contextWindow: number
   readonly maxOutputTokens: number
-  /** A double of the sandbox answers for the provider, so that play money may pay for it. */
+  /** A double of the sandbox answers for the provider, so that simulated money may pay for it. */
   readonly simulated?: true
   /** For images: the most pixels an image may have at this price, unless the price is for all sizes. */
   readonly maxPixels?: number | undefined

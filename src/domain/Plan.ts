@@ -88,7 +88,7 @@ export interface Plan<P extends Price = TokenPrice> {
   readonly hedgeAfterMs?: number
 }
 
-/** Whether only doubles of the sandbox can serve it: then play money may pay for it. */
+/** Whether only doubles of the sandbox can serve it: then simulated money may pay for it. */
 export const isSimulated = ({ candidates }: Pick<Plan<Price>, "candidates">): boolean =>
   candidates.every(({ offer }) => offer.simulated === true)
 

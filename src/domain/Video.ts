@@ -76,7 +76,7 @@ export type VideoStep =
 
 /**
  * The most submissions of a job with an unknown outcome. More than one, because the customer has paid for a clip and a process may die
- * at any time. Few, because a provider may have accepted each of them, at the house's cost.
+ * at any time. Few, because a provider may have accepted each of them, at the operator's cost.
  */
 export const MOST_SUBMISSIONS = 3
 

@@ -1,4 +1,4 @@
-/** The second stage of `svc/auto`: when the rules are unsure, a cheap model classifies the request. The house pays for it. */
+/** The second stage of `svc/auto`: when the rules are unsure, a cheap model classifies the request. The operator pays for it. */
 import { Clock, type Duration, Effect, Exit, Option, Result } from "effect"
 import { createHash } from "node:crypto"
 import type { Conversation } from "../domain/Conversation.ts"
@@ -98,7 +98,7 @@ const keyOf = (accountId: string, text: string): string =>
 
 /**
  * Creates the classifier. It never fails: without a valid label in time, the rules' result stands. A label is cached for an hour for
- * the same text of the same account, except with `zero_retention`. With `onlyDoubles`, for a request that play money may pay for, it
+ * the same text of the same account, except with `zero_retention`. With `onlyDoubles`, for a request that simulated money may pay for, it
  * calls no real provider.
  */
 export const makeClassify = ({ metrics, pool, router }: ClassifyServices, options: ClassifierOptions) => {

@@ -101,7 +101,7 @@ export interface WithModel {
 
 /**
  * Whether a request would be admitted, as far as reading can tell: its idempotency key is free, its API key is active, and the account
- * has enough money. Only the hold checks budgets and concurrent requests. `unpaid` means that play money would pay, so the house calls
+ * has enough money. Only the hold checks budgets and concurrent requests. `unpaid` means that simulated money would pay, so the operator calls
  * no real provider for it.
  */
 const admissionOf = (
@@ -122,7 +122,7 @@ const admissionOf = (
 
 /**
  * Prepares a request to `svc/auto`. It calls the classifier only when the rules are unsure, the session has no pinned model, and
- * nothing would keep the request from being admitted. The house pays for no classification of a request that cannot be served.
+ * nothing would keep the request from being admitted. The operator pays for no classification of a request that cannot be served.
  */
 export const prepareAuto = (services: WithModel, request: ChatRequest): Effect.Effect<PricedPlan, Failure> =>
   Effect.gen(function* () {

@@ -247,7 +247,7 @@ const replayAnswer = <A>({ restore }: WorkRequest<A>, kept: StoredWork): WorkAns
  * Paid work other than chat from end to end: plan, hold, provider, settle. As with chat, it runs in fibers of this service, so a client
  * that disconnects can neither leave a hold open nor get an answer without paying. An answer is settled before it is returned. The
  * charge is the usage in prompt tokens or units, never more than the hold. Work that is charged up front is charged in full before the
- * provider call, and the unused part is refunded. It continues when the client disconnects, because the provider would bill the house
+ * provider call, and the unused part is refunded. It continues when the client disconnects, because the provider would bill the operator
  * for what was made so far.
  */
 export class Work extends Context.Service<

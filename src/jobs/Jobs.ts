@@ -170,7 +170,7 @@ const makeWorker = ({ enqueued, metrics, sql, store }: WorkerDeps, queue: QueueN
     Effect.catchTag("StepFailed", () => Effect.void),
     Effect.catchCause((cause) =>
       Effect.andThen(
-        Effect.logWarning(`the gateway cannot work on the queue ${queue} at present`, cause),
+        Effect.logWarning(`the gateway cannot work on the queue ${queue}`, cause),
         Effect.sleep("1 second")
       )
     )
@@ -218,7 +218,7 @@ const pollQueues = (
   return look.pipe(
     storeErrors,
     // Caught inside the loop, because one failed poll must not end the polling.
-    Effect.catchCause((cause) => Effect.logWarning("the gateway cannot look for due jobs at present", cause)),
+    Effect.catchCause((cause) => Effect.logWarning("the gateway cannot look for due jobs", cause)),
     Effect.delay(options.pollInterval),
     Effect.forever
   )

@@ -109,7 +109,7 @@ export const checkpointIsAsWritten = (sql: Sql) => sql<Finding>`
 const tipOf = (sql: Sql, through: ReturnType<Sql["literal"]>) => sql`COALESCE((SELECT ${sql.literal(transferDigest)}
   FROM (SELECT * FROM transfer WHERE id <= ${through} ORDER BY id DESC LIMIT 1) AS last), 0)`
 
-/** How much each account's transfers after `from` and up to `through` change its money, its play money and its budgets. */
+/** How much each account's transfers after `from` and up to `through` change its money, its simulated money and its budgets. */
 const movedBetween = (sql: Sql, from: bigint, through: bigint) => sql`
   SELECT account_id, what, sum(amount)::bigint AS amount FROM (
     SELECT credit AS account_id, CASE debit WHEN 'house:play' THEN 'play' ELSE 'money' END AS what, amount

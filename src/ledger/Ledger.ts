@@ -120,7 +120,7 @@ export class Ledger extends Context.Service<
     readonly giveBack: (request: EndingRequest) => Effect.Effect<void>
     /** Refunds some of the charges that are past their expiry and were never concluded, as a whole. Returns how many. */
     readonly refundOverdue: Effect.Effect<number, Unavailable>
-    /** Returns what an account has, and how much of it is held and is play money. Undefined for an unknown account. */
+    /** Returns what an account has, and how much of it is held and is simulated money. Undefined for an unknown account. */
     readonly balance: (accountId: string) => Effect.Effect<Balance | undefined, Unavailable>
     /** Ends some overdue holds: settles their recorded progress and releases the rest. Returns how many. */
     readonly expireOverdue: Effect.Effect<number, Unavailable>

@@ -51,7 +51,7 @@ export interface HoldOperation {
    */
   readonly charge: boolean
   /**
-   * Whether only doubles of the sandbox can serve it. Play money pays for such a request when it covers all that the hold may take, or
+   * Whether only doubles of the sandbox can serve it. Simulated money pays for such a request when it covers all that the hold may take, or
    * when there is not enough real money. Real money pays for any other request.
    */
   readonly simulated?: boolean
@@ -91,13 +91,13 @@ export interface CloseOperation extends RequestEnd {
   readonly _tag: "Close"
   readonly requestId: string
   readonly accountId: string
-  /** The cost. The house absorbs what exceeds the hold. Null settles the recorded progress. */
+  /** The cost. The operator absorbs what exceeds the hold. Null settles the recorded progress. */
   readonly settle: { readonly cost: Nano | null } | undefined
   /** Ends it only if it is past its expiry by the database's clock. */
   readonly onlyIfExpired: boolean
 }
 
-/** Adds money: from outside, given by the house, or play money of a sandbox. With a reference it happens once. */
+/** Adds money: from outside, given by the operator, or simulated money of a sandbox. With a reference it happens once. */
 export interface CreditOperation {
   readonly _tag: "Credit"
   readonly accountId: string
@@ -112,7 +112,7 @@ export interface AdjustOperation {
   readonly accountId: string
   /** A negative amount takes money from the account. */
   readonly amount: Nano
-  /** `adjustments` moves real money, `play` play money. */
+  /** `adjustments` moves real money, `play` simulated money. */
   readonly source: "adjustments" | "play"
   readonly reference: string | null
 }
@@ -157,7 +157,7 @@ export type HoldResult =
   /** The key has other budgets by now. Nothing happened, and the caller may try the same hold with those. */
   | { readonly _tag: "KeyChanged" }
   /**
-   * `available` is what is left in the limit that refused it: a budget, or the balance without what is held. `play` is the play money
+   * `available` is what is left in the limit that refused it: a budget, or the balance without what is held. `play` is the simulated money
    * of the account that must not pay for it; absent without any.
    */
   | {

@@ -82,7 +82,7 @@ export const verify = (
     ["costs_have_one_transfer", "paid requests", (rows) => costsHaveOneTransfer(sql, rows)],
     ["released_moved_nothing", "unpaid requests", (rows) => releasedMovedNothing(sql, rows)],
     ["refunds_equal_transfers", "refunded requests", (rows) => refundsEqualTransfers(sql, rows)],
-    ["play_money_paid_doubles", "requests paid with play money", (rows) => playMoneyPaidDoubles(sql, rows)],
+    ["play_money_paid_doubles", "requests paid with simulated money", (rows) => playMoneyPaidDoubles(sql, rows)],
     ["transfers_are_append_only", "table", () => transfersAreAppendOnly(sql)],
     ...also
   ]

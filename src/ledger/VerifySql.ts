@@ -72,7 +72,7 @@ export const withScans = <A, E, R>(sql: SqlClient.SqlClient, statements: Effect.
     return result
   })
 
-/** Each side of a transfer is an account with a balance or one of the house's, and all transfers together sum to zero. */
+/** Each side of a transfer is an account with a balance or one of the operator's, and all transfers together sum to zero. */
 export const transfersSumToZero = (sql: SqlClient.SqlClient, { transfers }: Scope) => sql<Finding>`
   WITH side AS (
     SELECT debit AS account_id, -sum(amount) AS moved, count(*) AS transfers FROM ${transfers} GROUP BY debit
@@ -84,7 +84,7 @@ export const transfersSumToZero = (sql: SqlClient.SqlClient, { transfers }: Scop
   SELECT COALESCE(transfers, 0) AS checked, CASE WHEN COALESCE(total, 0) <> 0 THEN 1 ELSE 0 END::int8 AS failed,
     format('all accounts together have %s', total) AS example FROM known`
 
-/** An account's money of each kind. Play money moves from and to `house:play` alone, and nothing else does. */
+/** An account's money of each kind. Simulated money moves from and to `house:play` alone, and nothing else does. */
 export const balancesEqualTransfers = (sql: SqlClient.SqlClient, { sums, transfers }: Scope) => sql<Finding>`
   WITH moved AS (
     SELECT account_id, play, sum(amount) AS amount FROM (
@@ -101,7 +101,7 @@ export const balancesEqualTransfers = (sql: SqlClient.SqlClient, { sums, transfe
   )
   SELECT count(DISTINCT account_id) AS checked, count(*) FILTER (WHERE posted IS DISTINCT FROM amount) AS failed,
     min(format('account %s has %s%s, its transfers come to %s', account_id, COALESCE(posted::text, 'no balance'),
-      CASE WHEN play THEN ' of play money' END, amount)) FILTER (WHERE posted IS DISTINCT FROM amount) AS example FROM compared`
+      CASE WHEN play THEN ' of simulated money' END, amount)) FILTER (WHERE posted IS DISTINCT FROM amount) AS example FROM compared`
 
 export const heldEqualsOpenHolds = (sql: SqlClient.SqlClient) => sql<Finding>`
   WITH open AS (
@@ -115,7 +115,7 @@ export const heldEqualsOpenHolds = (sql: SqlClient.SqlClient) => sql<Finding>`
   )
   SELECT count(DISTINCT account_id) AS checked, count(*) FILTER (WHERE held IS DISTINCT FROM open) AS failed,
     min(format('account %s has %s%s held, its open holds come to %s', account_id, COALESCE(held::text, 'nothing'),
-      CASE WHEN play THEN ' of play money' END, open)) FILTER (WHERE held IS DISTINCT FROM open) AS example FROM compared`
+      CASE WHEN play THEN ' of simulated money' END, open)) FILTER (WHERE held IS DISTINCT FROM open) AS example FROM compared`
 
 export const budgetsEqualRequests = (sql: SqlClient.SqlClient, scope: Scope) => sql<Finding>`
   WITH used AS (${scope.since === undefined ? usedByRequests(sql) : usedByTransfers(sql, scope)}), compared AS (
@@ -164,7 +164,7 @@ export const chargesAreConcluded = (sql: SqlClient.SqlClient, graceMs: number) =
 export const nothingNegative = (sql: SqlClient.SqlClient, { requests, transfers }: Scope) => sql<Finding>`
   WITH amounts AS (
     SELECT 'the balance of account ' || account_id AS name, LEAST(posted, held, posted - held) AS least FROM balance
-    UNION ALL SELECT 'the play money of account ' || account_id, LEAST(posted, held, posted - held) FROM play_balance
+    UNION ALL SELECT 'the simulated money of account ' || account_id, LEAST(posted, held, posted - held) FROM play_balance
     UNION ALL SELECT 'budget ' || budget_id || ':' || period_start, LEAST(spent, held) FROM budget_period
     UNION ALL SELECT 'request ' || id, LEAST(held, progress, settled, absorbed, refunded) FROM ${requests}
     UNION ALL SELECT 'transfer ' || id, amount - 1 FROM ${transfers}
@@ -178,7 +178,7 @@ export const settledWithinHeld = (sql: SqlClient.SqlClient, { requests }: Scope)
   FROM (SELECT id, held, settled, settled > held OR progress > held AS beyond FROM ${requests}) AS r`
 
 /**
- * Each paid request has exactly one settle or charge, of its amount, from its account to the house account of the kind of money that
+ * Each paid request has exactly one settle or charge, of its amount, from its account to the operator's account of the kind of money that
  * paid. No settle or charge is without its request.
  */
 export const costsHaveOneTransfer = (sql: SqlClient.SqlClient, { costs, requests }: Scope) => sql<Finding>`
@@ -212,10 +212,10 @@ export const refundsEqualTransfers = (sql: SqlClient.SqlClient, { refunds, reque
     min(format('request %s settled %s and refunded %s, its transfers come to %s', id, COALESCE(settled, 0),
       COALESCE(refunded, 0), COALESCE(amount, 0))) FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`
 
-/** A request that play money paid for and that names a provider was served by a double, as its receipt says. */
+/** A request that simulated money paid for and that names a provider was served by a double, as its receipt says. */
 export const playMoneyPaidDoubles = (sql: SqlClient.SqlClient, { requests }: Scope) => sql<Finding>`
   SELECT count(*) AS checked, count(*) FILTER (WHERE wrong) AS failed,
-    min(format('request %s was paid with %s of play money and served by %s', id, settled, provider)) FILTER (WHERE wrong) AS example
+    min(format('request %s was paid with %s of simulated money and served by %s', id, settled, provider)) FILTER (WHERE wrong) AS example
   FROM (
     SELECT id, settled, provider, provider IS NOT NULL AND closed -> 'simulated' IS DISTINCT FROM 'true' AS wrong
     FROM ${requests} WHERE play AND settled <> 0

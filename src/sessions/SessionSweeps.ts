@@ -17,7 +17,7 @@ export const layer = (retention: Duration.Duration, interval: Duration.Duration 
       )
       yield* sweep.pipe(
         // Caught inside the loop, because one failed sweep must not end the sweeping.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot delete old sessions at present", cause)),
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot delete old sessions", cause)),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
         Effect.forkScoped
       )

@@ -21,7 +21,7 @@ export interface MarginQuestion {
   readonly to: string | undefined
   /** Absent: all accounts. */
   readonly accountId: string | undefined
-  /** Reports requests paid with play money instead of those paid with real money. */
+  /** Reports requests paid with simulated money instead of those paid with real money. */
   readonly play: boolean
   readonly limit: number
   /** The `next` of the previous page. */

@@ -41,7 +41,7 @@ export interface MarginSelection {
   readonly by: ReadonlyArray<MarginDimension>
   /** Absent: all accounts. */
   readonly accountId: string | undefined
-  /** Whether to report requests paid with play money, or those paid with real money. */
+  /** Whether to report requests paid with simulated money, or those paid with real money. */
   readonly play: boolean
   /** The page continues after this group. */
   readonly after: MarginGroup | undefined

@@ -109,7 +109,7 @@ export class ProviderSpend extends Context.Service<
       yield* Effect.ignore(round)
       yield* Effect.andThen(changed.close, round).pipe(
         // Caught inside the loop, because one failed round must not end the exchange.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot exchange provider costs at present", cause)),
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot exchange provider costs", cause)),
         Effect.andThen(rest),
         Effect.forever,
         Effect.forkScoped

@@ -23,7 +23,7 @@ export interface RequestRow {
   readonly opened: unknown
   readonly closed: unknown
   readonly idempotency_key: string | null
-  /** True when play money pays for the request. */
+  /** True when simulated money pays for the request. */
   readonly play: boolean | null
 }
 

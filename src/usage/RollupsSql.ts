@@ -68,7 +68,7 @@ const cost = (sql: SqlClient.SqlClient) =>
   sql.literal("CASE WHEN r.closed IS NULL THEN 0 ELSE r.settled - r.refunded END AS cost")
 
 /**
- * What an ended request row `r` cost the operator: whether play money paid for it, the provider's cost, whether that is unknown of a
+ * What an ended request row `r` cost the operator: whether simulated money paid for it, the provider's cost, whether that is unknown of a
  * charged request, and what was used beyond the hold.
  */
 const margin = (sql: SqlClient.SqlClient) =>

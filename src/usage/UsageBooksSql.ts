@@ -52,7 +52,7 @@ export const rollupsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
 
 /**
  * Compares the daily margins with the rows of all requests that the rollups include, as `rollupsEqualRequests` does: what requests
- * earned, what they cost the operator and what the house absorbed. The costs of attempts that served no answer reach the sums by a queue
+ * earned, what they cost the operator, and what the operator absorbed. The costs of attempts that served no answer reach the sums by a queue
  * of their own, so they are compared with the rows of all requests.
  */
 export const marginsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`

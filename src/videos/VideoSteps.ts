@@ -267,7 +267,7 @@ const tooSlow: MediaRefusal = {
 
 /**
  * Submits a waiting job. The intention is recorded first. If only the intention is known, because the process ended or the response was
- * lost, the job is submitted again, up to a few times. The client has paid for a video, and the house bears the cost of one that a
+ * lost, the job is submitted again, up to a few times. The client has paid for a video, and the operator bears the cost of one that a
  * provider makes in vain.
  */
 const handIn = (deps: VideoDeps, at: LeasedJob): Effect.Effect<StepResult, Unavailable> => {

@@ -17,9 +17,7 @@ export const layer = (interval: Duration.Duration) =>
       yield* Effect.forkScoped(jobs.work("videos", CONCURRENCY, (id) => videos.step(id)))
       yield* videos.sweep.pipe(
         // Caught inside the loop, because one failed sweep must not end the sweeping.
-        Effect.catchCause((cause) =>
-          Effect.logWarning("the gateway cannot look for abandoned video jobs at present", cause)
-        ),
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot look for abandoned video jobs", cause)),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
         Effect.forkScoped
       )

@@ -14,7 +14,7 @@ export const layer = Layer.effectDiscard(
     yield* Effect.andThen(all, alerts.rest(POLL)).pipe(
       // Caught inside the loop, because one failed poll must not end the polling.
       Effect.catchCause((cause) =>
-        Effect.andThen(Effect.logWarning("the gateway cannot send budget alerts at present", cause), Effect.sleep(POLL))
+        Effect.andThen(Effect.logWarning("the gateway cannot send budget alerts", cause), Effect.sleep(POLL))
       ),
       Effect.forever,
       Effect.forkScoped

@@ -103,7 +103,7 @@ export const layer = (interval: Duration.Input, providers: ReadonlyArray<string>
       })
       yield* (yield* seldomWhenIdle(read)).pipe(
         // Caught inside the loop, because one failed read must not end the reading.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot read today's margin at present", cause)),
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot read today's margin", cause)),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
         Effect.forkScoped
       )

@@ -8,7 +8,7 @@ export const STRAYS_INTERVAL = "1 hour"
 const again = (what: string, interval: Duration.Input, sweep: Effect.Effect<unknown, MediaError>) =>
   sweep.pipe(
     // Caught inside the loop, because one failed sweep must not end the sweeping.
-    Effect.catchCause((cause) => Effect.logWarning(`the gateway cannot remove ${what} at present`, cause)),
+    Effect.catchCause((cause) => Effect.logWarning(`the gateway cannot remove ${what}`, cause)),
     Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
     Effect.forkScoped
   )

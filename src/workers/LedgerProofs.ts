@@ -57,7 +57,7 @@ export const layer = (interval: Duration.Duration, firstDelay: Duration.Duration
       })
       yield* look.pipe(
         // Caught inside the loop, because one failed verification must not end the others.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot verify the books at present", cause)),
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot verify the books", cause)),
         Effect.repeat(Schedule.spaced(Duration.divideUnsafe(interval, LOOKS)).pipe(Schedule.jittered)),
         Effect.delay(firstDelay),
         Effect.forkScoped

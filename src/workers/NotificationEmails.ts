@@ -29,7 +29,7 @@ export const layer = (sweepInterval: Duration.Input) =>
           yield* Effect.andThen(latch.close, untilNone(step)).pipe(
             // Caught inside the loop, because one failure must not end it.
             Effect.catchCause((cause) =>
-              Effect.andThen(Effect.logWarning(`the gateway cannot ${what} at present`, cause), Effect.sleep(POLL))
+              Effect.andThen(Effect.logWarning(`the gateway cannot ${what}`, cause), Effect.sleep(POLL))
             ),
             Effect.andThen(rest),
             Effect.forever,
@@ -40,7 +40,7 @@ export const layer = (sweepInterval: Duration.Input) =>
       yield* wakened(send, "send emails to owners")
       yield* (yield* seldomWhenIdle(untilNone(sweep))).pipe(
         // Caught inside the loop, because one failure must not end it.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot delete old emails at present", cause)),
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot delete old emails", cause)),
         Effect.repeat(Schedule.spaced(sweepInterval).pipe(Schedule.jittered)),
         Effect.forkScoped
       )

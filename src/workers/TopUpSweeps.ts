@@ -11,7 +11,7 @@ export const layer = (interval: Duration.Input) =>
       )
       yield* sweep.pipe(
         // Caught inside the loop, because one failed sweep must not end the sweeping.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot ask about open top-ups at present", cause)),
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot ask about open top-ups", cause)),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
         Effect.forkScoped
       )

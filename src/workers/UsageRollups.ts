@@ -19,7 +19,7 @@ export const layer = (interval: Duration.Input) =>
       )
       yield* (yield* seldomWhenIdle(round)).pipe(
         // Caught inside the loop, because one failed round must not end the rollups.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot roll up usage at present", cause)),
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot roll up usage", cause)),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
         Effect.forkScoped
       )

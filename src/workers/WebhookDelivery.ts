@@ -62,10 +62,7 @@ export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Inpu
 
       const claiming = yield* turn.pipe(
         Effect.catchCause((cause) =>
-          Effect.andThen(
-            Effect.logWarning("the gateway cannot deliver webhooks at present", cause),
-            Effect.sleep("1 second")
-          )
+          Effect.andThen(Effect.logWarning("the gateway cannot deliver webhooks", cause), Effect.sleep("1 second"))
         ),
         Effect.forever,
         Effect.forkScoped

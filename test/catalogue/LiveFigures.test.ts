@@ -317,10 +317,10 @@ describe("LiveFigures on a database", () => {
       assert.strictEqual(one.samples(), 60)
       yield* TestClock.adjust("1 minute")
       many(one, 1)
-      assert.deepStrictEqual(said, ["nodes cannot share live figures at present"])
+      assert.deepStrictEqual(said, ["nodes cannot share live figures"])
       yield* giveBack(url)
       yield* until(() => two.samples() === 61 && said.length > 1)
-      assert.deepStrictEqual(said, ["nodes cannot share live figures at present", "nodes share live figures again"])
+      assert.deepStrictEqual(said, ["nodes cannot share live figures", "nodes share live figures again"])
     })
   )
 

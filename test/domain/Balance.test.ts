@@ -14,7 +14,7 @@ describe("what is available", () => {
   })
 })
 
-describe("play money", () => {
+describe("simulated money", () => {
   it("pays where it covers all a request may take, or where real money does not cover the least", () => {
     const pays = (atLeast: bigint, upTo: bigint) => playPays(both, { atLeast, upTo })
     assert.deepStrictEqual([pays(10n, 60n), pays(10n, 61n), pays(31n, 61n), pays(61n, 61n)], [true, false, true, false])

@@ -139,7 +139,7 @@ const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: numbe
       for (const [index, result] of results.entries()) {
         seen.add(`${group[index]!._tag} ${result._tag}`)
         if ("limitSource" in result) seen.add(`Hold Refused ${result.limitSource}`)
-        if ("play" in result) seen.add("Hold Refused, and told of play money")
+        if ("play" in result) seen.add("Hold Refused, and told of simulated money")
         const op = group[index]!
         if (op._tag === "Credit" && op.source === "play" && result._tag === "Moved") seen.add("Credit play")
         if (op._tag === "Hold" && op.simulated === true && result._tag === "Granted") {
@@ -178,7 +178,7 @@ const everything = [
   "Adjust Refused",
   "Hold Granted play",
   "Hold Granted real, though doubles serve it",
-  "Hold Refused, and told of play money",
+  "Hold Refused, and told of simulated money",
   "Carve Granted play",
   "Carve Granted, real money out of a hold of it for doubles",
   "Refund Moved",

@@ -17,7 +17,7 @@ export interface ModelBalance {
 export interface ModelRequest {
   readonly accountId: string
   readonly budgets: ReadonlyArray<string>
-  /** True where play money pays for it. */
+  /** True where simulated money pays for it. */
   readonly play: true | null
   claim: string | null
   state: "open" | "settled" | "released"
@@ -53,7 +53,7 @@ const nothing: Readonly<ModelBalance> = { posted: 0n, held: 0n }
 export class Model {
   /** Real money. */
   readonly balances = new Map<string, ModelBalance>()
-  /** Play money, of accounts that were given some. */
+  /** Simulated money, of accounts that were given some. */
   readonly plays = new Map<string, ModelBalance>()
   readonly keys = new Map<string, { readonly accountId: string; active: boolean; epoch: number }>()
   readonly budgets = new Map<string, ModelBudget>()
@@ -212,7 +212,7 @@ export class Model {
     return this.#ofKind(accountId, play === true ? "play" : "real")
   }
 
-  /** Play money pays for what doubles serve where it covers all of it, or where real money covers not even the least. */
+  /** Simulated money pays for what doubles serve where it covers all of it, or where real money covers not even the least. */
   #kindFor({ accountId, atLeast, charge, simulated, upTo }: HoldOperation): Kind {
     const play = this.plays.get(accountId) ?? nothing
     const real = this.balances.get(accountId) ?? nothing
@@ -222,7 +222,7 @@ export class Model {
     return room >= wanted || (room >= atLeast && real.posted - real.held < atLeast) ? "play" : "real"
   }
 
-  /** What is reported of an account beside a request: real money, and for one that play money pays for both kinds. */
+  /** What is reported of an account beside a request: real money, and for one that simulated money pays for both kinds. */
   #standingOf(request: ModelRequest): ModelBalance {
     const real = this.balances.get(request.accountId)!
     const play = request.play === true ? this.plays.get(request.accountId)! : nothing
@@ -272,7 +272,7 @@ export class Model {
     return (kind === "play" ? this.plays : this.balances).get(accountId) ?? { ...nothing }
   }
 
-  /** One that real money alone may pay for is told how much play money there is; another one is refused by what has more of both. */
+  /** One that real money alone may pay for is told how much simulated money there is; another one is refused by what has more of both. */
   #refused(op: HoldOperation, balance: ModelBalance, budgets: ReadonlyArray<string>): AnyResult {
     const play = this.plays.get(op.accountId) ?? nothing
     if (op.simulated !== true) {

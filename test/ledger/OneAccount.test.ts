@@ -135,7 +135,7 @@ layer(Database.layer, { excludeTestServices: true })("tables of money", (it) => 
         conclude: concludeAll(sql, [conclusion(charged, 0n), conclusion(given, 5n)]),
         credit: run(sql, credit(owner, 5n, "one account")),
         adjust: run(sql, adjust(owner, -1n)),
-        "play money": run(sql, { ...credit(owner, 50n), source: "play" }),
+        "simulated money": run(sql, { ...credit(owner, 50n), source: "play" }),
         group: commitGroup(sql, [hold(owner, 1n), close(claimed, 3n), hold(owner, 2n)])
       }
       for (const [name, operation] of Object.entries(operations)) {

@@ -22,7 +22,7 @@ import {
   wrongs
 } from "./Fixture.ts"
 
-/** An account with so much real and so much play money. */
+/** An account with so much real and so much simulated money. */
 const account = (real: bigint, play: bigint) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -33,7 +33,7 @@ const account = (real: bigint, play: bigint) =>
 
 const simulated = { simulated: true } as const
 
-layer(Database.layer, { excludeTestServices: true })("play money", (it) => {
+layer(Database.layer, { excludeTestServices: true })("simulated money", (it) => {
   it.effect(
     "never pays for what a real provider may serve, held or charged, and the refusal says how much there is",
     () =>

@@ -305,7 +305,7 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books fails",
     })
   )
 
-  it.effect("when play money paid a real provider, or the books of the two kinds of money are mixed up", () =>
+  it.effect("when simulated money paid a real provider, or the books of the two kinds of money are mixed up", () =>
     Effect.gen(function* () {
       const played = (it: Books) =>
         Effect.gen(function* () {

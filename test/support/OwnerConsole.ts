@@ -10,7 +10,7 @@ export const ownerStage = Effect.gen(function* () {
   return { service: yield* startService(), chromium: yield* browser }
 })
 
-/** Opens a page of an owner who is signed in to a new account with play money, and collects its complaints. */
+/** Opens a page of an owner who is signed in to a new account with simulated money, and collects its complaints. */
 export const ownerPage = Effect.fnUntraced(function* ({
   chromium,
   service

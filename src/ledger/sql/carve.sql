@@ -2,7 +2,7 @@
 -- amount and within its own budget periods. Where it has less than the required minimum, the account's balance covers the rest, unless
 -- the caller's budgets have changed: money that was not held before obeys the current ones. A carved hold is paid with the same kind of
 -- money as its source. What cannot be taken this way is an ordinary hold: one with a source that is no longer open, and one that only
--- real money may pay, out of a hold of play money. `ledger_commit` answers those.
+-- real money may pay, out of a hold of simulated money. `ledger_commit` answers those.
 CREATE OR REPLACE FUNCTION ledger_carve(parent text, child jsonb)
 RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
 LANGUAGE plpgsql

@@ -1,6 +1,6 @@
 -- Closes a single request the way `ledger_commit` would; `hold.sql` names the gain. Returns what it settled and absorbed, and the
 -- account's money afterwards, posted and held. Returns NULL, with nothing changed, when the request is not open, counts towards a
--- budget or is paid with play money.
+-- budget or is paid with simulated money.
 -- The balance is changed first, by the amounts that the request shows at that moment. Waiting for the balance may make these outdated.
 -- So the request is written only if they are unchanged; otherwise the balance is restored.
 CREATE OR REPLACE FUNCTION ledger_close(account text, request text, settle boolean, cost bigint, status text, resolved_model text,

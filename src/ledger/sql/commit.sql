@@ -8,10 +8,10 @@
 -- The function first ends overdue holds of the accounts in the group. Then a loop decides the operations account by account: first
 -- those that give money back, then holds and extensions in order of arrival, each by what the earlier ones left. The loop writes
 -- nothing. The writes follow at once for the whole group, so a refused operation leaves nothing behind.
--- An account may have two kinds of money, each with its own balance and holds: real money (`balance`), and play money that a sandbox
+-- An account may have two kinds of money, each with its own balance and holds: real money (`balance`), and simulated money that a sandbox
 -- created (`play_balance`). One kind pays for the whole request. The hold decides which, and its row records it (`play`). A hold
--- without `paid_by` takes real money. `paid_by` "either" is for a request that only doubles can serve: the hold takes play money where
--- that covers the whole maximum, or where there is not enough real money. With `paid_by` "play" the hold takes play money. Charges go
+-- without `paid_by` takes real money. `paid_by` "either" is for a request that only doubles can serve: the hold takes simulated money where
+-- that covers the whole maximum, or where there is not enough real money. With `paid_by` "play" the hold takes simulated money. Charges go
 -- to, and refunds come from, `house:play` or `house:revenue` accordingly.
 -- A hold names the budgets that its caller counts towards, and the epoch of its key tells how old that knowledge is. If the key's row
 -- has a later epoch, the function answers so and the node must read the budgets again.

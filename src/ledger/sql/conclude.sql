@@ -1,7 +1,7 @@
 -- Ends a request that was charged up front, once, behind the lock of its account. A refund moves the amount that is given back, in the
 -- kind of money that was charged, and the receipt is completed. Without an amount, everything not yet refunded is given back. When a
--- conclusion comes after an expiry has refunded everything, the work was done for nothing and the house bears its cost. A request that
--- was paid with play money reports both kinds as the account's money.
+-- conclusion comes after an expiry has refunded everything, the work was done for nothing and the operator bears its cost. A request that
+-- was paid with simulated money reports both kinds as the account's money.
 CREATE OR REPLACE FUNCTION ledger_conclude(conclusion jsonb) RETURNS TABLE (concluded boolean, cost bigint, money bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off

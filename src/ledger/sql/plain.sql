@@ -2,7 +2,7 @@
 -- `ledger_commit` would do, first the closes and then the holds. With 8 callers at once it made 25 % more holds
 -- and closes per second than judging them, and with 256 callers 23 % more (medians of seven interleaved rounds).
 -- First it reads everything that could be an obstacle, and returns NULL with nothing written if it finds one: a close of a request that
--- is not open, counts towards a budget or is paid with play money, less money than all holds might take, an inactive key or other
+-- is not open, counts towards a budget or is paid with simulated money, less money than all holds might take, an inactive key or other
 -- budgets, an overdue hold of the account, an existing claim. An existing request makes it fail with a unique violation.
 -- `ledger_commit` decides all of these.
 -- The parameters are one array per member of the operations, not one document per operation. The result is what each close settled,

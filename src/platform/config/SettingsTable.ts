@@ -239,7 +239,7 @@ export const settings = {
       allowed: "the id of a model",
       parse: anyText,
       meaning:
-        "The model that labels requests to `svc/auto` when the rules are unsure, paid by the house. When absent, the rules decide."
+        "The model that labels requests to `svc/auto` when the rules are unsure, paid by the operator. When absent, the rules decide."
     }),
     AUTO_CLASSIFIER_TIMEOUT: duration("1 second", "How long the classifier may take before the rules decide.")
   },

@@ -37,7 +37,7 @@ export interface SentVerification {
 export class PhoneVerification extends Context.Service<
   PhoneVerification,
   {
-    /** The codes are only printed, which proves no phone. So the credit granted for such a code is play money. */
+    /** The codes are only printed, which proves no phone. So the credit granted for such a code is simulated money. */
     readonly printed?: true
     /** Sends a code to this E.164 number. */
     readonly begin: (phone: string) => Effect.Effect<SentVerification, PhoneError>

@@ -219,7 +219,7 @@ const autoInstruments = (instruments: Instruments) => {
   const [labelled, unlabelled] = [calls("labelled"), calls("unlabelled")]
   const cost = instruments.counter(
     "svc.auto.classifier.cost",
-    "What the model that classifies has cost the house, in billionths of a USD",
+    "What the model that classifies has cost the operator, in billionths of a USD",
     "{nano_usd}"
   )
   return {

@@ -277,7 +277,7 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
     this.call.onAttempt?.({ provider: id, stopsBillingOnAbort, beginsAlone: false })
   }
 
-  /** A request that was planned for a double may be paid with play money, so it must never reach a real host. */
+  /** A request that was planned for a double may be paid with simulated money, so it must never reach a real host. */
   #hostOf({ offer }: Candidate<P>): Host | undefined {
     const host = this.#shared.hosts.get(offer.provider)
     return offer.simulated === true && host?.provider.steerable !== true ? undefined : host

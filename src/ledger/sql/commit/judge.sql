@@ -69,7 +69,7 @@ ELSIF op.kind = 'close' THEN
       closed_money := closed_money || (money - result + CASE WHEN plays THEN real_money ELSE 0 END);
     END IF;
   ELSIF op.expired AND op.absorbed = 0 AND op.settle AND op.cost > op.settled THEN
-    -- The hold had expired: what it cost beyond what the expiry charged is the house's loss.
+    -- The hold had expired: what it cost beyond what the expiry charged is the operator's loss.
     UPDATE request SET absorbed = op.cost - op.settled WHERE id = op.request_id;
   END IF;
 

@@ -16,7 +16,7 @@ real_money bigint;
 real_promised bigint;
 play_money bigint;
 play_promised bigint;
--- the operation at hand: whether it moves play money, what it needs, what there is, and what it changes
+-- the operation at hand: whether it moves simulated money, what it needs, what there is, and what it changes
 plays boolean;
 wanted bigint;
 need bigint;
