@@ -1,8 +1,9 @@
 /** The console keeps what an owner types, and secrets shown once, until the owner is done. The next owner sees none of it. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { missingBrowser, type Page } from "../support/Browser.ts"
+import { missingBrowser, type Page, settled } from "../support/Browser.ts"
 import { ownerPage, ownerStage } from "../support/OwnerConsole.ts"
+import { post } from "../support/Service.ts"
 import { announceSkip } from "../support/Skips.ts"
 
 announceSkip("what owners type into the console", missingBrowser)
@@ -158,6 +159,35 @@ withBrowser("the console", (it) => {
           await page.goto(`${origin}/batches/files`)
           await page.getByRole("region", { name: "Table: files" }).waitFor()
           assert.strictEqual(await note.count(), count === 100 ? 1 : 0)
+          await page.unrouteAll()
+        }
+      })
+    })
+  )
+
+  it.effect("warns of a low balance exactly when the API reports one, however much of the balance is held", () =>
+    Effect.gen(function* () {
+      const { api } = (yield* Stage).service
+      const { inferenceKey, origin, page } = yield* signedIn
+      // Until its first request, the page of an account shows its first steps instead.
+      const body = { model: "gpt-4o-mini", max_tokens: 5, messages: [{ role: "user", content: "Hello!" }] }
+      assert.strictEqual((yield* post(`${api}/chat/completions`, inferenceKey, body)).status, 200)
+      const balance = { held_usd: 9, currency: "USD", simulated_usd: 0, starter_credit_usd: 0 }
+      const cases = [
+        { balance_usd: 10, available_usd: 1, low_balance: false },
+        { balance_usd: 4, available_usd: 4, low_balance: true }
+      ]
+      yield* Effect.promise(async () => {
+        for (const one of cases) {
+          await page.route("**/management/balance", (route) =>
+            route.fulfill({ json: { data: { ...balance, ...one } } })
+          )
+          await page.goto(`${origin}/overview`)
+          await page.getByText("$9.00 held", { exact: true }).waitFor()
+          await settled(page)
+          const warnings = [page.getByText("Low balance"), page.getByText(`$${one.available_usd}.00 left.`)]
+          if (one.low_balance) for (const warning of warnings) await warning.waitFor()
+          else for (const warning of warnings) assert.strictEqual(await warning.count(), 0)
           await page.unrouteAll()
         }
       })

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { LOW_BALANCE_USD } from "../data/Amounts.ts"
 import { balanceQuery, projectsQuery } from "../data/Queries.ts"
 import { briefMoney, exactMoney, money } from "../format/Money.ts"
 import { Money } from "../parts/Figures.tsx"
@@ -23,7 +22,7 @@ const Available = ({ usd }: { readonly usd: number }) => (
 
 const BalanceCard = () => {
   const { data, isError } = useQuery(balanceQuery)
-  const low = data !== undefined && data.available_usd < LOW_BALANCE_USD
+  const low = data?.low_balance === true
   return (
     <section className={low ? "balance low" : "balance"} aria-label="Balance">
       <span className="label small muted">{low ? "Low balance" : "Available"}</span>

@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { Page } from "../../app/Page.tsx"
-import { LOW_BALANCE_USD } from "../../data/Amounts.ts"
 import { balanceQuery, keysQuery, newestQuery } from "../../data/Queries.ts"
 import { intervalsOf, isCustom, type RangeSearch, timesBefore, timesOf } from "../../data/Ranges.ts"
 import { type Grouping, seriesQuery } from "../../data/UsageSeries.ts"
@@ -20,7 +19,7 @@ const USUAL = "7d"
 
 const LowBalance = () => {
   const { data } = useQuery(balanceQuery)
-  if (data === undefined || data.available_usd >= LOW_BALANCE_USD) return null
+  if (data?.low_balance !== true) return null
   return (
     <div className="banner warn" role="status">
       <span>
