@@ -5,6 +5,7 @@ import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { marginBasisPoints, marginOf, Margins, type MarginReport } from "../usage/Margins.ts"
 import type { MarginDimension, MarginRow } from "../usage/MarginsSql.ts"
 import { namedAccount } from "./AccountCommands.ts"
+import { textCell } from "./Csv.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print } from "./Output.ts"
@@ -36,12 +37,6 @@ const percent = (row: MarginRow): string => {
   return points === null ? "" : (points / 100).toFixed(2)
 }
 
-/** A cell of CSV (RFC 4180). A spreadsheet would run a text that begins like a formula. */
-const cell = (text: string): string => {
-  const plain = /^[=+@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
-}
-
 const figures = [
   "requests",
   "revenue_usd",
@@ -58,8 +53,8 @@ const csvOf = (by: ReadonlyArray<MarginDimension>, rows: ReadonlyArray<MarginRow
   return [
     [...by, ...(named ? ["email"] : []), ...figures],
     ...rows.map((row) => [
-      ...by.map((name) => cell(row[name])),
-      ...(named ? [cell(row.email ?? "")] : []),
+      ...by.map((name) => textCell(row[name])),
+      ...(named ? [textCell(row.email ?? "")] : []),
       String(row.requests),
       ...[row.revenue, row.provider_cost, row.attempt_cost, marginOf(row)].map(decimal),
       percent(row),

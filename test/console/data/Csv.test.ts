@@ -1,15 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { csvOf } from "../../../src/console/data/Csv.ts"
+import { csvCells } from "../../support/CsvCells.ts"
 
 describe("a table as comma-separated values", () => {
-  it("quotes what would end a cell, and has no formulas", () => {
+  for (const [text, cell] of csvCells) {
+    it(`has the cell ${JSON.stringify(cell)} for ${JSON.stringify(text)}`, () =>
+      assert.strictEqual(csvOf([[text]]), `${cell}\r\n`))
+  }
+
+  it("leaves numbers as they are, negative ones too, and has an empty cell where there is none", () => {
     const rows = [
       ["name", "cost"],
-      ['a "b", c', 0.0000003],
-      ["line\nbreak", null],
       ["=SUM(A1)", -2],
-      ["+49", 1]
+      ["a", 0.0000003],
+      ["b", null]
     ]
-    assert.strictEqual(csvOf(rows), 'name,cost\r\n"a ""b"", c",3e-7\r\n"line\nbreak",\r\n\'=SUM(A1),-2\r\n\'+49,1\r\n')
+    assert.strictEqual(csvOf(rows), "name,cost\r\n'=SUM(A1),-2\r\na,3e-7\r\nb,\r\n")
   })
 })
