@@ -1,4 +1,5 @@
 import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/outbound/OutboundCall.ts"
+import { retryAfterMs } from "../platform/outbound/RetryAfter.ts"
 import type { ChatCall } from "./Provider.ts"
 import type { ProviderFault } from "./ProviderError.ts"
 import type { Clocks } from "./pool/AnswerClock.ts"
@@ -78,10 +79,8 @@ const NUMBER = /^\d+(\.\d+)?$/
 export const retryAfterSeconds = (headers: OutboundHeaders, nowMs: number): number | undefined => {
   const ms = headerOf(headers, "retry-after-ms")?.trim() ?? ""
   if (NUMBER.test(ms)) return pauseSeconds(Number(ms) / 1_000)
-  const value = headerOf(headers, "retry-after")?.trim() ?? ""
-  if (NUMBER.test(value)) return pauseSeconds(Number(value))
-  const dateMs = value === "" ? Number.NaN : Date.parse(value)
-  return Number.isNaN(dateMs) ? undefined : pauseSeconds((dateMs - nowMs) / 1_000)
+  const waitMs = retryAfterMs(headerOf(headers, "retry-after") ?? "", nowMs)
+  return waitMs === undefined ? undefined : pauseSeconds(waitMs / 1_000)
 }
 
 /** Removes the credential from a fault's detail, in case the host repeated it, and shortens the detail for a message. */

@@ -1,4 +1,5 @@
 /** Decides when a delivery is retried and when it ends, following the schedule that Standard Webhooks recommends. */
+import { retryAfterMs } from "../platform/outbound/RetryAfter.ts"
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -42,20 +43,6 @@ export type Verdict =
 const ASKED_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
 const GONE = 410
 
-/**
- * Returns the milliseconds until the moment of a `Retry-After` header (RFC 9110, 10.2.3), at most one day; undefined for an invalid
- * value.
- */
-export const retryAfterMs = (header: string, nowMs: number): number | undefined => {
-  const text = header.trim()
-  const wait = /^\d+$/.test(text)
-    ? Number(text) * SECOND
-    : /[A-Za-z]{3}/.test(text)
-      ? Date.parse(text) - nowMs
-      : Number.NaN
-  return Number.isNaN(wait) ? undefined : Math.min(Math.max(0, wait), MAX_RETRY_AFTER_MS)
-}
-
 /** Reports whether an attempt succeeded. A redirect is not a success. */
 export const isDelivered = (status: number | undefined): boolean => status !== undefined && status > 199 && status < 300
 
@@ -66,7 +53,7 @@ export const verdictOf = (step: number, outcome: Outcome, nowMs: number, random:
   if (status === GONE) return { _tag: "Gone" }
   const delay = DELAYS_MS[step + 1]
   if (delay === undefined) return { _tag: "Failed" }
-  const requestedMs =
-    retryAfter !== undefined && ASKED_TO_WAIT.has(status ?? 0) ? retryAfterMs(retryAfter, nowMs) : undefined
-  return { _tag: "Retry", afterMs: Math.round(Math.max(delay, requestedMs ?? 0) * (1 + JITTER * random)) }
+  const requestedMs = ASKED_TO_WAIT.has(status ?? 0) ? (retryAfterMs(retryAfter ?? "", nowMs) ?? 0) : 0
+  const waitMs = Math.max(delay, Math.min(requestedMs, MAX_RETRY_AFTER_MS))
+  return { _tag: "Retry", afterMs: Math.round(waitMs * (1 + JITTER * random)) }
 }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isPassing, waitOf } from "../../src/client/Retry.ts"
+import { isPassing, retryAfterMs, waitOf } from "../../src/client/Retry.ts"
+import { RETRY_AFTER_NOW, retryAfters } from "../support/RetryAfters.ts"
 
 const head = (status: number, headers: Readonly<Record<string, string>> = {}) => ({
   status,
@@ -14,8 +15,13 @@ describe("whether a request is sent again", () => {
     assert.isFalse(isPassing(head(503, { "x-should-retry": "false" })))
   })
 
+  it("reads a Retry-After by the gateway's rule", () => {
+    for (const [header, ms] of retryAfters) assert.strictEqual(retryAfterMs(header, RETRY_AFTER_NOW), ms, header)
+  })
+
   it("waits as long as Retry-After asks for, up to a minute, and else longer each time, up to eight seconds", () => {
     assert.strictEqual(waitOf(head(429, { "retry-after": "7" }), 0), 7_000)
+    assert.strictEqual(waitOf(head(429, { "retry-after": "1.5" }), 0), 1_500)
     const soon = waitOf(head(429, { "retry-after": new Date(Date.now() + 20_000).toUTCString() }), 0)
     assert.isTrue(soon !== undefined && soon > 18_000 && soon <= 20_000)
     assert.isUndefined(waitOf(head(429, { "retry-after": "61" }), 0))

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { OutboundError, type OutboundReason } from "../../src/platform/outbound/OutboundCall.ts"
 import { faultOfOutbound, presentable, retryAfterSeconds } from "../../src/providers/Failure.ts"
 import type { ProviderFault } from "../../src/providers/ProviderError.ts"
+import { RETRY_AFTER_NOW, retryAfters } from "../support/RetryAfters.ts"
 
 const NOW = Date.parse("2026-03-01T12:00:00Z")
 
@@ -25,6 +26,15 @@ describe("retryAfterSeconds", () => {
     it(`reads ${JSON.stringify(headers).slice(0, 80)} as ${seconds}`, () =>
       assert.strictEqual(retryAfterSeconds(headers, NOW), seconds))
   }
+})
+
+describe("the pause of a provider", () => {
+  it("follows every form of Retry-After, in whole seconds and at most a day", () => {
+    for (const [header, ms] of retryAfters) {
+      const seconds = ms === undefined ? undefined : Math.min(86_400, Math.max(0, Math.ceil(ms / 1_000)))
+      assert.strictEqual(retryAfterSeconds({ "retry-after": header }, RETRY_AFTER_NOW), seconds, header)
+    }
+  })
 })
 
 describe("faultOfOutbound", () => {
