@@ -29,7 +29,7 @@ const inputRate = (model: Model | undefined) => {
 }
 
 describe("Catalogue", () => {
-  it.effect("follows the published prices as time goes by, and keeps a snapshot as it was", () =>
+  it.effect("applies a scheduled price change at its time, and leaves earlier snapshots unchanged", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse("2026-12-31T20:00:00Z"))
       const catalogue = yield* Catalogue
@@ -43,7 +43,7 @@ describe("Catalogue", () => {
     }).pipe(Effect.provide(Catalogue.layerFrom(none)))
   )
 
-  it.effect("adds a custom host's offers at the price of the first priced one", () =>
+  it.effect("adds a custom host's offers at the price of the model's first priced offer", () =>
     Effect.gen(function* () {
       const catalogue = yield* Catalogue
       const model = catalogue.find("meta-llama/llama-3.3-70b-instruct")
@@ -52,7 +52,7 @@ describe("Catalogue", () => {
       assert.deepInclude(offer, { provider: "basement", upstreamId: "llama3.3", price: model.offers[0]?.price })
       assert.strictEqual(catalogue.provider("basement")?.serving, "real")
       assert.strictEqual(catalogue.provider("basement")?.zeroRetention, true)
-      // Nobody else has a key here.
+      // No other provider has a key here.
       assert.strictEqual(catalogue.preferredOffer(model), offer)
       assert.isTrue(catalogue.isServable(model))
       assert.isTrue(offer !== undefined && catalogue.isOverlay(model, offer))
@@ -60,7 +60,7 @@ describe("Catalogue", () => {
     }).pipe(Effect.provide(Catalogue.layerFrom({ ...none, hosts: [host] })))
   )
 
-  it.effect("lets a host take the place of a listed provider, at that provider's own price", () =>
+  it.effect("replaces a listed provider by a custom host with the same id, at that provider's price", () =>
     Effect.gen(function* () {
       const catalogue = yield* Catalogue
       const model = catalogue.find("meta-llama/llama-3.3-70b-instruct")
@@ -73,7 +73,7 @@ describe("Catalogue", () => {
     }).pipe(Effect.provide(Catalogue.layerFrom({ ...none, hosts: [{ ...host, id: "together" }] })))
   )
 
-  it.effect("leaves a host without its key out, or to a double in the sandbox", () =>
+  it.effect("serves a host without a key by a double in the sandbox, and not at all elsewhere", () =>
     Effect.gen(function* () {
       const hosts = [{ ...host, keyed: false }]
       const closed = yield* Catalogue.pipe(Effect.provide(Catalogue.layerFrom({ ...none, hosts })))
@@ -83,7 +83,7 @@ describe("Catalogue", () => {
     })
   )
 
-  it.effect("puts the overlay above the published list", () =>
+  it.effect("prefers an overlay price to the published price", () =>
     Effect.gen(function* () {
       const catalogue = yield* Catalogue
       const model = catalogue.find("gpt-4o")
@@ -116,7 +116,7 @@ describe("Catalogue", () => {
     ["no such provider", [{ ...price, provider: "nobody" }]],
     ["listed twice", [price, price]]
   ] as const) {
-    it.effect(`refuses an overlay: ${problem}`, () =>
+    it.effect(`rejects an overlay entry: ${problem}`, () =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(Catalogue.pipe(Effect.provide(Catalogue.layerFrom({ ...none, overlay }))))
         assert.include(error.message, problem)
@@ -127,7 +127,7 @@ describe("Catalogue", () => {
 })
 
 describe("the operator's changes", () => {
-  /** Changes that a test replaces; `undefined` cannot be read. */
+  /** Returns a source of changes that a test can replace. It fails to load while they are `undefined`. */
   const edited = (first: Changes | undefined) => {
     const state = { changes: first, version: 0, loads: 0 }
     const unreadable = new StartError({ message: "CATALOGUE_FILE x: is not valid JSON" })
@@ -147,7 +147,7 @@ describe("the operator's changes", () => {
     }
   }
 
-  /** Sets the clock before there is anything that looks at the file every few seconds. */
+  /** Sets the clock before the catalogue starts to poll the file. */
   const startingAt =
     (iso: string) =>
     <A, E>(test: Effect.Effect<A, E>) =>
@@ -166,7 +166,7 @@ describe("the operator's changes", () => {
     ]
   }
 
-  it.effect("lower the price to the millisecond, and leave a snapshot as it was", () =>
+  it.effect("lower a price for exactly the period of a promotion, and leave earlier snapshots unchanged", () =>
     Effect.gen(function* () {
       const catalogue = yield* Catalogue
       assert.strictEqual(inputRate(catalogue.find("gpt-4o")), 2_500_000n)
@@ -185,7 +185,7 @@ describe("the operator's changes", () => {
     )
   )
 
-  it.effect("are read again when they are others, and kept when the new ones are bad", () => {
+  it.effect("are reloaded when they change, and kept when the new version is invalid", () => {
     const { source, state, write } = edited(noChanges)
     return Effect.gen(function* () {
       const catalogue = yield* Catalogue
@@ -210,7 +210,7 @@ describe("the operator's changes", () => {
     }).pipe(Effect.provide(Catalogue.layerFrom({ ...none, changes: source })), startingAt("2026-12-01T00:00:01Z"))
   })
 
-  it.effect("stop the start when they are bad then", () =>
+  it.effect("prevent the start when they are invalid", () =>
     Effect.gen(function* () {
       const layer = Catalogue.layerFrom({ ...none, changes: edited(undefined).source })
       const error = yield* Effect.flip(Catalogue.pipe(Effect.provide(layer)))

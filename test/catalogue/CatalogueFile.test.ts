@@ -49,7 +49,7 @@ const promotion = {
 const history = { model: "gpt-4o", event: "weights_updated", date: "2026-11-01" }
 
 describe("CATALOGUE_FILE", () => {
-  it.effect("is read with all its lists, each of which may be missing", () =>
+  it.effect("is loaded with all its lists, each of which is optional", () =>
     Effect.gen(function* () {
       const said: Changes = {
         prices: [
@@ -71,24 +71,24 @@ describe("CATALOGUE_FILE", () => {
   )
 
   const bad: ReadonlyArray<readonly [string, unknown, ReadonlyArray<string>]> = [
-    ["a list", [], ["the whole"]],
-    ["a list that there is not", { offers: [] }, ["field offers"]],
-    ["a list that is none", { promotions: {} }, ["field promotions"]],
+    ["a list instead of an object", [], ["the whole"]],
+    ["an unknown list", { offers: [] }, ["field offers"]],
+    ["an object instead of a list", { promotions: {} }, ["field promotions"]],
     ["an unknown field", { history: [{ ...history, who: "me" }] }, ["history, entry 1 (gpt-4o), field who"]],
+    ["a discount of 0%", { promotions: [{ ...promotion, discountPercent: 0 }] }, ["field discountPercent", "above 0"]],
     [
-      "a discount of nothing",
-      { promotions: [{ ...promotion, discountPercent: 0 }] },
-      ["field discountPercent", "above 0"]
-    ],
-    [
-      "a discount of everything",
+      "a discount of 100%",
       { promotions: [promotion, { ...promotion, discountPercent: 100 }] },
       ["promotions, entry 2 (gpt-4o), field discountPercent", "below 100"]
     ],
-    ["a discount too fine", { promotions: [{ ...promotion, discountPercent: 1.001 }] }, ["two decimals"]],
-    ["a time without its zone", { promotions: [{ ...promotion, startsAt: "2026-12-01T00:00" }] }, ["field startsAt"]],
+    ["a discount with three decimals", { promotions: [{ ...promotion, discountPercent: 1.001 }] }, ["two decimals"]],
+    [
+      "a time without a time zone",
+      { promotions: [{ ...promotion, startsAt: "2026-12-01T00:00" }] },
+      ["field startsAt"]
+    ],
     ["an end before its start", { promotions: [{ ...promotion, endsAt: "2026-12-01" }] }, ["field endsAt", "after"]],
-    ["a model that there is not", { promotions: [{ ...promotion, model: "gpt-99" }] }, ["(gpt-99), field model"]],
+    ["an unknown model", { promotions: [{ ...promotion, model: "gpt-99" }] }, ["(gpt-99), field model"]],
     [
       "a model without a price",
       { promotions: [{ ...promotion, model: "svc/auto" }] },
@@ -99,10 +99,10 @@ describe("CATALOGUE_FILE", () => {
       { promotions: [{ ...promotion, provider: "basement" }] },
       ["field provider", "does not offer"]
     ],
-    ["a status that there is not", { statuses: [{ model: "gpt-4o", status: "old" }] }, ["statuses, entry 1", "status"]],
-    ["a status of no model", { statuses: [{ model: "gpt-99", status: "ga" }] }, ["(gpt-99), field model"]],
+    ["an unknown status", { statuses: [{ model: "gpt-4o", status: "old" }] }, ["statuses, entry 1", "status"]],
+    ["a status of an unknown model", { statuses: [{ model: "gpt-99", status: "ga" }] }, ["(gpt-99), field model"]],
     [
-      "two statuses from one moment",
+      "two statuses with the same start",
       {
         statuses: [
           { model: "gpt-4o", status: "ga", startsAt: "2027-01-01" },
@@ -112,22 +112,30 @@ describe("CATALOGUE_FILE", () => {
       ["statuses, entry 2 (gpt-4o), field startsAt"]
     ],
     [
-      "a price of nothing",
+      "a price of 0",
       { prices: [{ ...tokens, inputUsdPerMillion: 0 }] },
       ["prices, entry 1 (gpt-4o)", "inputUsdPerMillion"]
     ],
-    ["a price in another unit", { prices: [{ ...tokens, model: "tts-1" }] }, ["(tts-1), field unit", "character"]],
     [
-      "a price without that of its output",
+      "a price in another unit than the model's",
+      { prices: [{ ...tokens, model: "tts-1" }] },
+      ["(tts-1), field unit", "character"]
+    ],
+    [
+      "a token price without an output price",
       { prices: [{ model: "gpt-4o", provider: "openai", unit: "token", inputUsdPerMillion: 2, source: "x" }] },
       ["field outputUsdPerMillion", "missing"]
     ],
-    ["two prices from one moment", { prices: [tokens, tokens] }, ["prices, entry 2 (gpt-4o), field startsAt"]],
-    ["an event with an hour", { history: [{ ...history, date: "2026-11-01T00:00Z" }] }, ["field date", "day"]],
-    ["an event of no model", { history: [{ ...history, model: "gpt-99" }] }, ["history, entry 1 (gpt-99), field model"]]
+    ["two prices with the same start", { prices: [tokens, tokens] }, ["prices, entry 2 (gpt-4o), field startsAt"]],
+    ["an event with a time of day", { history: [{ ...history, date: "2026-11-01T00:00Z" }] }, ["field date", "day"]],
+    [
+      "an event of an unknown model",
+      { history: [{ ...history, model: "gpt-99" }] },
+      ["history, entry 1 (gpt-99), field model"]
+    ]
   ]
   for (const [name, content, parts] of bad) {
-    it.effect(`refuses ${name}`, () =>
+    it.effect(`is rejected for ${name}`, () =>
       Effect.gen(function* () {
         const { path, result } = yield* load(JSON.stringify(content))
         const error = yield* Effect.flip(Effect.fromResult(result))
@@ -138,7 +146,7 @@ describe("CATALOGUE_FILE", () => {
     )
   }
 
-  it.effect("says when it is not there, and when it is no JSON", () =>
+  it.effect("fails to load with its path when it is missing or not valid JSON", () =>
     Effect.gen(function* () {
       const { path, result } = yield* load("{ prices: ")
       const message = (yield* Effect.flip(Effect.fromResult(result))).message
@@ -152,7 +160,7 @@ describe("CATALOGUE_FILE", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
   )
 
-  it.effect("has another version when it is written, replaced or gone, and the same when it is read", () =>
+  it.effect("gets a new version when it is written, replaced or removed, but not when it is read", () =>
     Effect.gen(function* () {
       const { files, path, source } = yield* written("{}")
       const versions = [yield* source.version]
@@ -160,10 +168,10 @@ describe("CATALOGUE_FILE", () => {
       assert.strictEqual(yield* source.version, versions[0])
       yield* files.writeFileString(path, '{ "prices": [] }')
       versions.push(yield* source.version)
-      // As editors and mounted configuration do it: the same size and, for a copy that keeps times, the same time.
+      // Editors and mounted configuration replace the file by one that can have the same size and the same time.
       yield* files.writeFileString(`${path}.new`, '{ "history": []}')
       const { mtime } = yield* files.stat(path)
-      const time = mtime._tag === "Some" ? mtime.value : assert.fail("no time")
+      const time = mtime._tag === "Some" ? mtime.value : assert.fail("the file has no modification time")
       yield* files.utimes(`${path}.new`, time, time)
       yield* files.rename(`${path}.new`, path)
       versions.push(yield* source.version)

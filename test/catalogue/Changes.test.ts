@@ -39,14 +39,14 @@ describe("prices", () => {
     return price !== undefined && price.unit !== "token" ? Number(price.perUnit) / 1e6 : undefined
   }
 
-  it("hold from their start on, the one that began last above the others, in whatever order they stand", () => {
+  it("apply from their start, and the latest start wins, whatever their order in the list", () => {
     const prices = [character(0.000_03, "2026-12-01"), character(0.000_01), character(0.000_02, "2026-11-01")]
     assert.strictEqual(picoAt([], prices, "2026-10-31T23:59:59.999Z"), 10)
     assert.strictEqual(picoAt([], prices, "2026-11-01T00:00:00Z"), 20)
     assert.strictEqual(picoAt([], prices, "2026-12-01T00:00:00Z"), 30)
   })
 
-  it("of the operator stand above those that come with the service, once they have begun", () => {
+  it("of the operator override the bundled ones once they have started", () => {
     const own = [character(0.000_02, "2026-12-01")]
     assert.strictEqual(picoAt([character(0.000_01)], own, "2026-11-30T23:59:59Z"), 10)
     assert.strictEqual(picoAt([character(0.000_01)], own, "2026-12-01T00:00:00Z"), 20)
@@ -55,7 +55,7 @@ describe("prices", () => {
 })
 
 describe("statuses", () => {
-  it("hold from their start on", () => {
+  it("apply from their start", () => {
     const statuses = [
       { model: "gpt-4o", status: "retired", startsAt: "2027-01-01" },
       { model: "gpt-4o", status: "deprecated" }
@@ -68,7 +68,7 @@ describe("statuses", () => {
 })
 
 describe("promotions", () => {
-  it("hold from the millisecond of their start until before that of their end", () => {
+  it("apply from the millisecond of their start up to, but not including, that of their end", () => {
     const count = (iso: string) => promotionsAt({ ...noChanges, promotions: [promotion()] }, at(iso)).length
     assert.strictEqual(count("2026-11-30T23:59:59.999Z"), 0)
     assert.strictEqual(count("2026-12-01T00:00:00.000Z"), 1)
@@ -76,7 +76,7 @@ describe("promotions", () => {
     assert.strictEqual(count("2026-12-24T18:00:00.000Z"), 0)
   })
 
-  it("do not add up: the deepest for the model and the provider holds, the first of equal ones", () => {
+  it("do not add up: the largest discount for the model and provider applies, the first of equal ones", () => {
     const some = [
       promotion(),
       promotion({ provider: "azure", discountPercent: 50, label: "Azure" }),
@@ -103,7 +103,7 @@ describe("the changes", () => {
     history: [{ model: "gpt-4o", event: "weights_updated", date: "2026-12-04", provider: "azure", detail: "a note" }]
   }
 
-  it("hold until the next of their moments", () => {
+  it("are valid until the next start or end among them", () => {
     const moments: Array<string> = []
     for (let now = at("2026-01-01"); now !== Number.POSITIVE_INFINITY;) {
       now = changesUntil([], changes, now)
@@ -118,7 +118,7 @@ describe("the changes", () => {
     ])
   })
 
-  it("become events once they have happened, and not before", () => {
+  it("become events of a model's history once they have happened, and not before", () => {
     const events = (iso: string) => eventsOf(changes, "gpt-4o", at(iso)).map(({ date, event }) => `${date} ${event}`)
     assert.deepStrictEqual(events("2026-11-30T23:59:59Z"), [])
     assert.deepStrictEqual(events("2026-12-24T17:59:59Z"), [
@@ -134,7 +134,7 @@ describe("the changes", () => {
       provider: "azure",
       detail: "a note"
     })
-    // A price that has always held did not change.
+    // A price without a start is not a change.
     assert.deepStrictEqual(eventsOf(changes, "tts-1", at("2027-01-01")), [
       {
         event: "price_changed",

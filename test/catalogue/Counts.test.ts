@@ -10,18 +10,18 @@ const seen = (durationMs: number | undefined, firstTokenMs?: number, ok = true):
   firstTokenMs
 })
 
-/** The smallest time that this share of all took at most. */
+/** Returns the smallest time within which at least this share of all samples finished. */
 const exact = (times: ReadonlyArray<number>, share: number): number =>
   times.toSorted((a, b) => a - b)[Math.max(1, Math.ceil(times.length * share)) - 1]!
 
-/** Times of every magnitude, from a tenth of a millisecond to half an hour. */
+/** Returns times of every magnitude, from a tenth of a millisecond to half an hour. */
 const times = (random: Random, count: number): ReadonlyArray<number> => {
   const [least, most] = [random.next() * 21, random.next() * 21].toSorted((a, b) => a - b)
   return Array.from({ length: count }, () => 0.1 + 2 ** (least! + random.next() * (most! - least!)))
 }
 
 describe("Counts", () => {
-  it("tell every quantile within a tenth, or the rounding to a millisecond", () => {
+  it("give every quantile within 10%, plus the rounding to a millisecond", () => {
     const seed = Math.floor(Math.random() * 2 ** 31)
     console.log(`seed ${seed}`)
     const random = new Random(seed)
@@ -39,7 +39,7 @@ describe("Counts", () => {
     }
   })
 
-  it("are the sum of what was stored apart, and what is left when some of it goes", () => {
+  it("add up stored counts, and subtract them again exactly", () => {
     const seed = Math.floor(Math.random() * 2 ** 31)
     console.log(`seed ${seed}`)
     const random = new Random(seed)
@@ -61,7 +61,7 @@ describe("Counts", () => {
     assert.deepStrictEqual(sum.stored, new Counts().stored)
   })
 
-  it("are stored as the buckets in use, whose places other nodes know", () => {
+  it("are stored as the index and count of each bucket in use, with fixed indexes that all nodes share", () => {
     const counts = new Counts()
     for (const ms of [0, 1, 1.5, 1_000, 1_000, 1e12]) counts.add(seen(ms, 100))
     counts.add(seen(5, 5, false))
@@ -75,7 +75,7 @@ describe("Counts", () => {
     assert.deepStrictEqual(new Counts().stored, { samples: 0, ok: 0, streamed: 0, durations: [], firstTokens: [] })
   })
 
-  it("count what was let go before its end, without a time to it", () => {
+  it("count an abandoned request and its time to first token, but no duration", () => {
     const counts = new Counts()
     for (let n = 0; n < 9; n += 1) counts.add(seen(undefined, 100))
     assert.deepStrictEqual([counts.duration(0.5), counts.firstToken(0.5)], [null, 99])
@@ -90,7 +90,7 @@ describe("Counts", () => {
     assert.isNull(sum.duration(0.5))
   })
 
-  it("have no times where there were none", () => {
+  it("give null for times that no successful request measured", () => {
     const counts = new Counts()
     counts.add(seen(100, 10, false))
     assert.deepStrictEqual([counts.duration(0.5), counts.firstToken(0.5)], [null, null])

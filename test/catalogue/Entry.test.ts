@@ -29,8 +29,8 @@ const speech = {
   at: []
 }
 
-describe("a file of the catalogue", () => {
-  it("lists a text model by what it can do", () => {
+describe("a data file of the catalogue", () => {
+  it("derives a text model's capabilities and parameters from `can` and `sampling`", () => {
     const [model] = modelsOf("v.json", [text])
     assert.deepInclude(model, {
       status: "ga",
@@ -50,12 +50,12 @@ describe("a file of the catalogue", () => {
     assert.deepInclude(plain, { hiddenReasoning: false, supportedParameters: ["max_tokens", "stop"] })
   })
 
-  it("lists a model of another modality by its parameters", () => {
+  it("takes the parameters of a model of another modality from `parameters`", () => {
     const [model] = modelsOf("speech.json", [speech])
     assert.deepInclude(model, { status: "preview", contextWindow: 0, supportedParameters: ["voice"] })
   })
 
-  it("is refused with its name, the place in it and what is wrong there", () => {
+  it("is rejected with the file name, the model and the invalid field", () => {
     const refused: ReadonlyArray<readonly [object, RegExp]> = [
       [{ ...text, released: "January" }, /model 2 \(m\): must be a day, YYYY-MM-DD\s+at \["released"\]$/],
       [{ ...text, context: 0 }, /must be a whole number above 0\s+at \["context"\]$/],

@@ -34,8 +34,8 @@ const shown = (id: string): ModelDetail => {
   return model
 }
 
-describe("the wire", () => {
-  it("encodes and decodes with its schema for every model", () => {
+describe("toWire", () => {
+  it("returns a value that the schema encodes and decodes unchanged, for every model", () => {
     for (const model of wire) {
       const encoded: unknown = JSON.parse(JSON.stringify(Schema.encodeSync(ModelDetail)(model)))
       const decode = Schema.decodeUnknownSync(ModelDetail, { onExcessProperty: "error" })
@@ -45,7 +45,7 @@ describe("the wire", () => {
     assert.deepStrictEqual(Schema.encodeSync(ModelList)(list), list)
   })
 
-  it("shows the rates of the preferred provider that can be called", () => {
+  it("shows the rates of the preferred callable provider", () => {
     const { pricing, providers, overlay } = shown("claude-sonnet-4-5")
     assert.deepStrictEqual(pricing, {
       unit: "token",
@@ -77,7 +77,7 @@ describe("the wire", () => {
     )
   })
 
-  it("calls primary whose price it shows, which is nobody who cannot be called", () => {
+  it("names the first callable provider `primary`, or the first one when none is callable", () => {
     const primaries = (catalogue: Snapshot, id: string) =>
       toWire(catalogue, live, catalogue.find(id) ?? assert.fail()).providers.flatMap(({ provider, role }) =>
         role === "primary" ? [provider] : []
@@ -88,7 +88,7 @@ describe("the wire", () => {
     assert.deepStrictEqual(primaries(build(new Set(), false), "gpt-4o-mini"), [first])
   })
 
-  it("shows null for what does not apply", () => {
+  it("shows null for prices that do not apply to the model's unit", () => {
     const unit = (id: string) => {
       const { unit, perUnitUsd, listPerUnitUsd, perRequestUsd, typicalRequestUsd, meteredPromptPerToken } =
         shown(id).pricing
@@ -128,7 +128,7 @@ describe("the wire", () => {
     })
   })
 
-  it("shows a promotion, the price without it, and what was set here", () => {
+  it("shows a promotion, the list price, and what the operator set", () => {
     const winter = {
       label: "Winter",
       discountPercent: 20,
@@ -201,7 +201,7 @@ describe("the wire", () => {
     }
   })
 
-  it("shows live figures", () => {
+  it("shows the live performance of each provider", () => {
     assert.deepStrictEqual(shown("gpt-4o").providers[0]?.performance, published(known))
     assert.deepStrictEqual(shown("gpt-4o-mini").providers[0]?.performance, published(unknownPerformance))
   })
@@ -210,7 +210,7 @@ describe("the wire", () => {
 describe("select", () => {
   const ids = (query: ModelQuery) => select(wire, query).map((model) => model.id)
 
-  it("keeps everything in order without a query", () => {
+  it("returns all models in order without a query", () => {
     assert.deepStrictEqual(select(wire, {}), wire)
   })
 
@@ -227,19 +227,19 @@ describe("select", () => {
     assert.strictEqual(ids({ zdr: false }).length, wire.length)
   })
 
-  it("finds by provider and zero retention what can be called here, both at one provider", () => {
+  it("counts only callable providers, and requires one provider to match both `provider` and `zdr`", () => {
     const here = build(new Set(["openai", "anthropic"]), false)
     const models = here.all.map((model) => toWire(here, live, model))
     const found = (query: ModelQuery) => select(models, query).map((model) => model.id)
     assert.include(found({ provider: "openai" }), "gpt-4o-mini")
     assert.deepStrictEqual(found({ provider: "tavily" }), [])
-    assert.deepStrictEqual(found({ zdr: true }), [], "neither of them keeps nothing")
+    assert.deepStrictEqual(found({ zdr: true }), [], "neither OpenAI nor Anthropic has zero retention")
     assert.include(ids({ provider: "bedrock", zdr: true }), "claude-haiku-4-5")
     assert.include(ids({ provider: "anthropic" }), "claude-haiku-4-5")
     assert.deepStrictEqual(ids({ provider: "anthropic", zdr: true }), [])
   })
 
-  it("filters by supported parameters, all of them", () => {
+  it("keeps only models that support all given parameters", () => {
     const kept = select(wire, { supported_parameters: "tools, reasoning" })
     assert.isAbove(kept.length, 30)
     for (const model of kept) assert.includeMembers([...model.supportedParameters], ["tools", "reasoning"])
@@ -247,7 +247,7 @@ describe("select", () => {
     assert.deepStrictEqual(ids({ supported_parameters: "telepathy" }), [])
   })
 
-  it("filters by the price of a prompt, the limit included", () => {
+  it("filters by the prompt price, up to and including the limit", () => {
     const kept = select(wire, { max_price: 0.15 })
     assert.include(
       kept.map((model) => model.id),
@@ -258,14 +258,14 @@ describe("select", () => {
     assert.notInclude(ids({ max_price: 1_000 }), "flux-dev")
   })
 
-  it("finds words, all of them, in any case", () => {
+  it("finds models with all words of `q`, in any case and order", () => {
     assert.deepStrictEqual(ids({ q: "GPT-4o MINI" }), ["gpt-4o-mini"])
     assert.deepStrictEqual(ids({ q: "mini gpt-4o" }), ["gpt-4o-mini"])
     assert.include(ids({ q: "reranker" }), "rerank-2.5")
     assert.deepStrictEqual(ids({ q: "no such thing anywhere" }), [])
   })
 
-  it("sorts", () => {
+  it("sorts by price, creation, context window and name, with unpriced models last", () => {
     const prices = (sort: "price" | "-price") => select(wire, { sort }).map((model) => model.pricing.typicalRequestUsd)
     const cheapest = prices("price")
     assert.isNull(cheapest.at(-1))

@@ -49,7 +49,7 @@ const many = (
 const run = <A>(effect: Effect.Effect<A, never, LiveFigures>) => effect.pipe(Effect.provide(LiveFigures.layerMemory))
 
 describe("LiveFigures", () => {
-  it.effect("knows nothing of what was never seen", () =>
+  it.effect("has no figures for a model without observations", () =>
     run(
       Effect.gen(function* () {
         const live = yield* LiveFigures
@@ -59,7 +59,7 @@ describe("LiveFigures", () => {
     )
   )
 
-  it.effect("tells rates and quantiles within a tenth", () =>
+  it.effect("gives the exact success rate, and quantiles within 10%", () =>
     run(
       Effect.gen(function* () {
         const live = yield* LiveFigures
@@ -76,7 +76,7 @@ describe("LiveFigures", () => {
     )
   )
 
-  it.effect("has no times where only failures were seen, and none to the first token where nothing streamed", () =>
+  it.effect("has no durations after failures alone, and no time to first token without a stream", () =>
     run(
       Effect.gen(function* () {
         const live = yield* LiveFigures
@@ -92,7 +92,7 @@ describe("LiveFigures", () => {
     )
   )
 
-  it.effect("is thin below 20 samples", () =>
+  it.effect("marks figures as thin below 20 samples", () =>
     run(
       Effect.gen(function* () {
         const live = yield* LiveFigures
@@ -104,7 +104,7 @@ describe("LiveFigures", () => {
     )
   )
 
-  it.effect("tells at once of the first twenty samples, and of later ones within a second", () =>
+  it.effect("shows the first 20 samples at once, and later ones within a second", () =>
     run(
       Effect.gen(function* () {
         const live = yield* LiveFigures
@@ -132,7 +132,7 @@ describe("LiveFigures", () => {
     )
   )
 
-  it.effect("forgets what is older than 30 minutes, minute by minute", () =>
+  it.effect("drops samples older than 30 minutes, minute by minute", () =>
     run(
       Effect.gen(function* () {
         const live = yield* LiveFigures
@@ -158,7 +158,7 @@ describe("LiveFigures", () => {
     )
   )
 
-  it.effect("keeps a bounded number of series, the latest recorded", () =>
+  it.effect("keeps a limited number of series, and drops the least recently recorded one", () =>
     run(
       Effect.gen(function* () {
         const live = yield* LiveFigures
@@ -175,7 +175,7 @@ describe("LiveFigures", () => {
   )
 })
 
-/** A node on this database, with a pool of its own. */
+/** Starts a node on this database, with its own pool. */
 const node = Effect.fnUntraced(function* (url: string, beforeItStarts: Effect.Effect<void> = Effect.void) {
   const scope = yield* Effect.acquireRelease(Scope.make(), (made) => Scope.close(made, Exit.void))
   const database = yield* Scope.fork(scope)
@@ -187,7 +187,7 @@ const node = Effect.fnUntraced(function* (url: string, beforeItStarts: Effect.Ef
     ...live,
     samples: (provider = "p") => live.performance("m", provider).samples,
     stop: Scope.close(scope, Exit.void),
-    /** Ends it so that it can write nothing more, like a process that is killed. */
+    /** Stops the node before it can write anything more, like a killed process. */
     kill: Effect.andThen(Scope.close(database, Exit.void), Scope.close(scope, Exit.void))
   }
 })
@@ -203,7 +203,7 @@ const rowsOf = (url: string) =>
     TestClock.withLive
   )
 
-/** A second for the nodes, and time for what they do in it. */
+/** Advances the clock by a second, and waits for the nodes' work in it. */
 const second = Effect.andThen(
   TestClock.adjust("1 second"),
   Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
@@ -215,7 +215,7 @@ const until = Effect.fnUntraced(function* (what: () => boolean) {
 })
 
 describe("LiveFigures on a database", () => {
-  it.effect("adds up what all nodes see, of each model at each provider", () =>
+  it.effect("adds up the observations of all nodes, per model and provider", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const [one, two] = [yield* node(url), yield* node(url)]
@@ -233,7 +233,7 @@ describe("LiveFigures on a database", () => {
     })
   )
 
-  it.effect("knows from its start what was seen before, once", () =>
+  it.effect("starts with the stored observations of earlier nodes, each counted once", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const first = yield* node(url)
@@ -248,7 +248,7 @@ describe("LiveFigures on a database", () => {
     })
   )
 
-  it.effect("counts once what is written again because its answer was lost", () =>
+  it.effect("counts observations once when it writes them again after a lost database answer", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const wire = yield* makeWire(url)
@@ -267,7 +267,7 @@ describe("LiveFigures on a database", () => {
     })
   )
 
-  it.effect("hears of what was written before and committed after what it has read", () =>
+  it.effect("reads rows that were written before its last read and committed after it", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const [one, two, slow] = [yield* node(url), yield* node(url), yield* newClient(url)]
@@ -285,7 +285,7 @@ describe("LiveFigures on a database", () => {
     })
   )
 
-  it.effect("loses with a killed process what it had not shared, and nothing else", () =>
+  it.effect("loses only the observations that a killed process had not yet written", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const [killed, other] = [yield* node(url), yield* node(url)]
@@ -299,7 +299,7 @@ describe("LiveFigures on a database", () => {
     })
   )
 
-  it.effect("goes on without its database, says so once, and shares all of it later", () =>
+  it.effect("keeps recording without its database, logs that once, and shares everything later", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const said: Array<string> = []
@@ -337,7 +337,7 @@ describe("LiveFigures on a database", () => {
     })
   )
 
-  it.effect("does not wait for ever, when it ends, for a connection that says nothing", () =>
+  it.effect("stops in finite time when its database connection hangs", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const wire = yield* makeWire(url)
@@ -350,7 +350,7 @@ describe("LiveFigures on a database", () => {
     })
   )
 
-  it.effect("forgets what others saw minute by minute, and leaves no rows", () =>
+  it.effect("drops the samples of other nodes minute by minute, and deletes their rows", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const [one, two] = [yield* node(url), yield* node(url)]
@@ -378,7 +378,7 @@ describe("LiveFigures on a database", () => {
     })
   )
 
-  it.effect("takes no more series from others than it may keep, and keeps those it records", () =>
+  it.effect("limits the series of all nodes together, and keeps those it records itself", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const one = yield* node(url)

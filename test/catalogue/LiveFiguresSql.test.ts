@@ -28,8 +28,8 @@ const minutesOf = (sql: SqlClient.SqlClient) =>
     rows.map(({ minute }) => minute)
   )
 
-layer(Database.layer, { excludeTestServices: true })("rows of live figures", (it) => {
-  it.effect("come back as they were written, those without times too", () =>
+layer(Database.layer, { excludeTestServices: true })("live_figure rows", (it) => {
+  it.effect("are read back as written, with or without times", () =>
     Effect.gen(function* () {
       yield* empty
       const sql = yield* SqlClient.SqlClient
@@ -47,7 +47,7 @@ layer(Database.layer, { excludeTestServices: true })("rows of live figures", (it
     })
   )
 
-  it.effect("say what is: written again they are the same, and what comes late takes nothing back", () =>
+  it.effect("hold totals: a repeated write changes nothing, and an older write does not lower them", () =>
     Effect.gen(function* () {
       yield* empty
       const sql = yield* SqlClient.SqlClient
@@ -60,7 +60,7 @@ layer(Database.layer, { excludeTestServices: true })("rows of live figures", (it
     })
   )
 
-  it.effect("are each node's own, and are told to the others: of the window, once they are new", () =>
+  it.effect("belong to one node, and the other nodes read the new ones of the window", () =>
     Effect.gen(function* () {
       yield* empty
       const sql = yield* SqlClient.SqlClient
@@ -84,7 +84,7 @@ layer(Database.layer, { excludeTestServices: true })("rows of live figures", (it
     })
   )
 
-  it.effect("are deleted oldest first, so many at a time, and by one of those who try", () =>
+  it.effect("are deleted oldest first, up to a limit at a time, each by one of several concurrent deletions", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const [sql, other] = [yield* newClient(url), yield* newClient(url)]
@@ -99,7 +99,7 @@ layer(Database.layer, { excludeTestServices: true })("rows of live figures", (it
     })
   )
 
-  it.effect("cannot say what cannot be", () =>
+  it.effect("reject counts that contradict each other", () =>
     Effect.gen(function* () {
       yield* empty
       const sql = yield* SqlClient.SqlClient

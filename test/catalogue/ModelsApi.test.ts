@@ -61,7 +61,7 @@ const idsOf = (body: string): ReadonlyArray<string> =>
   (JSON.parse(body) as { data: ReadonlyArray<{ id: string }> }).data.map((model) => model.id)
 
 describe("the models endpoints", () => {
-  it.live("list all, filtered and sorted by text of the query", () =>
+  it.live("list models, filtered and sorted by query parameters", () =>
     Effect.gen(function* () {
       const [status, body] = yield* fetched("/models")
       assert.strictEqual(status, 200)
@@ -74,7 +74,7 @@ describe("the models endpoints", () => {
   )
 
   for (const query of ["sort=size", "modality=smell", "zdr=perhaps", "max_price=-1", "max_price=cheap"]) {
-    it.live(`refuse ${query}`, () =>
+    it.live(`reject ${query}`, () =>
       Effect.gen(function* () {
         const [status] = yield* fetched(`/models?${query}`)
         assert.strictEqual(status, 400)
@@ -82,7 +82,7 @@ describe("the models endpoints", () => {
     )
   }
 
-  it.live("find an id with a slash, escaped or not, and know what is absent", () =>
+  it.live("find an id with a slash, escaped or not, and answer 404 for unknown ids", () =>
     Effect.gen(function* () {
       for (const path of ["/models/svc%2Fauto", "/models/svc/auto", "/models/gpt-4o"]) {
         const [status, body] = yield* fetched(path)
@@ -96,7 +96,7 @@ describe("the models endpoints", () => {
     })
   )
 
-  it("are documented once", () => {
+  it("appear once in the OpenAPI document", () => {
     assert.deepStrictEqual(Object.keys(OpenApi.fromApi(Api).paths), ["/models", "/models/{id}"])
   })
 })

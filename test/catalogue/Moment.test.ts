@@ -4,8 +4,8 @@ import { dayOf, millisOf, Moment } from "../../src/catalogue/Moment.ts"
 
 const allowed = Schema.is(Moment)
 
-describe("a moment", () => {
-  it("is a day, or a time with its zone", () => {
+describe("Moment", () => {
+  it("accepts a day, or a time with a time zone", () => {
     for (const [text, iso] of [
       ["2026-12-24", "2026-12-24T00:00:00.000Z"],
       ["2026-12-24T18:30Z", "2026-12-24T18:30:00.000Z"],
@@ -17,7 +17,7 @@ describe("a moment", () => {
     }
   })
 
-  it("is nothing that calendars or readers would doubt", () => {
+  it("rejects impossible dates, other formats, and times without a time zone", () => {
     const doubtful = [
       "2026-12-24T18:30",
       "24.12.2026",
@@ -31,7 +31,7 @@ describe("a moment", () => {
     for (const text of doubtful) assert.isFalse(allowed(text), text)
   })
 
-  it("falls on a day in UTC", () => {
+  it("falls on the day that it has in UTC", () => {
     assert.strictEqual(dayOf(millisOf("2026-12-24T23:59:59Z")), "2026-12-24")
     assert.strictEqual(dayOf(millisOf("2026-12-24T23:59:59-01:00")), "2026-12-25")
   })

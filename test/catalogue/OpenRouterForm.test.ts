@@ -15,8 +15,8 @@ const { snapshot } = snapshotAt(
 const wire = snapshot.all.map((model) => toWire(snapshot, { performance: () => unknownPerformance }, model))
 const shown = (id: string) => wire.find((model) => model.id === id)!
 
-describe("OpenRouter's members of a model", () => {
-  it("give prices as decimal text without an exponent", () => {
+describe("OpenRouter's fields of a model", () => {
+  it("contain prices as decimal text without an exponent", () => {
     for (const { id, pricing } of wire) {
       for (const text of [pricing.prompt, pricing.completion, pricing.request, pricing.image_output]) {
         if (text !== undefined) assert.match(text, /^(-1|\d+(\.\d*[1-9])?)$/, id)
@@ -29,13 +29,13 @@ describe("OpenRouter's members of a model", () => {
     assert.strictEqual(Number(shown("flux-dev").pricing.image_output), shown("flux-dev").pricing.perUnitUsd)
   })
 
-  it("say -1 where the price depends on the request", () => {
+  it("contain -1 when the price depends on the request", () => {
     assert.deepInclude(shown("svc/auto").pricing, { prompt: "-1", completion: "-1" })
     const { pricing } = shown("svc/auto")
     assert.deepStrictEqual(textPricesOf(pricing, "text"), { prompt: "-1", completion: "-1" })
   })
 
-  it("name the kinds of input and output", () => {
+  it("name the modalities of input and output", () => {
     const kinds = (id: string) => openRouterMembers(snapshot.find(id)!).architecture.modality
     assert.deepStrictEqual(["gpt-4o-mini", "text-embedding-3-small", "flux-dev", "tts-1", "rerank-2.5"].map(kinds), [
       "text+image+file->text",
@@ -48,7 +48,7 @@ describe("OpenRouter's members of a model", () => {
 })
 
 describe("a page of models by offset", () => {
-  it("skips as many models, and links to the next page", () => {
+  it("skips that many models, and links to the next page", () => {
     const first = pageOf(wire, { offset: 3, limit: 2, modality: "text" })
     assert.deepStrictEqual(
       first.data.map(({ id }) => id),

@@ -16,7 +16,7 @@ const ratesOf = (more: Partial<OverlayPrice>) => {
 }
 
 describe("a price of the overlay", () => {
-  it("counts the prompt cache at the input's rate unless told", () => {
+  it("charges the prompt cache at the input rate unless it has cache rates", () => {
     const plain = { input: 4_000_000n, cached: 4_000_000n, cacheWrite: 4_000_000n, output: 8_000_000n }
     assert.deepStrictEqual(ratesOf({}), [plain])
     assert.deepStrictEqual(ratesOf({ cachedUsdPerMillion: 1, cacheWriteUsdPerMillion: 5 }), [

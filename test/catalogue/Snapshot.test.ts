@@ -50,14 +50,14 @@ const found = (id: string): Model => {
   return model
 }
 
-describe("the list", () => {
+describe("the list of models", () => {
   it("has at least 60 servable text models of at least 8 vendors", () => {
     const servable = texts.filter(snapshot.isServable)
     assert.isAtLeast(servable.length, 60)
     assert.isAtLeast(new Set(servable.map((model) => model.vendor)).size, 8)
   })
 
-  it("has the models that the interface names", () => {
+  it("has the models that the API contract names", () => {
     const named = {
       "text-embedding-3-small": "embedding",
       "voyage-4-large": "embedding",
@@ -77,7 +77,7 @@ describe("the list", () => {
     )
   })
 
-  it("has something servable of every modality, and a video model that takes references", () => {
+  it("has a servable model of every modality, and a video model that accepts references", () => {
     for (const modality of ["image", "image_edit", "video", "search", "audio", "embedding", "rerank"] as const) {
       assert.isTrue(
         snapshot.all.some((model) => model.modality === modality && snapshot.isServable(model)),
@@ -92,7 +92,7 @@ describe("the list", () => {
     }
   })
 
-  it("says of models with tools, but for OpenAI's o series, that it can be told whether they call several at once", () => {
+  it("lists `parallel_tool_calls` for every model with tools, except for OpenAI's o series", () => {
     for (const { capabilities, id, modality, supportedParameters, virtual } of snapshot.all) {
       if (modality !== "text" || virtual) continue
       const told = capabilities.includes("tools") && !/^o\d/.test(id)
@@ -100,7 +100,7 @@ describe("the list", () => {
     }
   })
 
-  it("says of every video model what it makes, and of one that it takes references", () => {
+  it("has the limits of every video model, and one that takes four reference images and a reference video", () => {
     const videos = snapshot.all.filter((model) => model.modality === "video")
     for (const { capabilities, id, video } of videos) {
       assert.isDefined(video, id)
@@ -115,7 +115,7 @@ describe("the list", () => {
     }
     const takers = videos.filter(({ video }) => video?.referenceImages === 4 && video.referenceVideo)
     assert.lengthOf(takers, 1)
-    // Its host's model for references takes no image to begin with.
+    // The host's model for references does not accept a first image.
     assert.isFalse(takers[0]?.video?.imageWithReferences)
     assert.isTrue(snapshot.all.every(({ modality, video }) => modality === "video" || video === undefined))
     const grok = snapshot.find("grok-imagine-video")
@@ -123,7 +123,7 @@ describe("the list", () => {
     assert.strictEqual(grok?.offers[0]?.provider, "xai")
   })
 
-  it("has unique ids of 1 to 160 characters that no chain or preset can be mistaken for", () => {
+  it("has unique ids of 1 to 160 characters that cannot be confused with a chain or a preset", () => {
     assert.strictEqual(new Set(snapshot.all.map((model) => model.id)).size, snapshot.all.length)
     for (const { id } of snapshot.all) {
       assert.isAtMost(id.length, 160)
@@ -131,7 +131,7 @@ describe("the list", () => {
     }
   })
 
-  it("names only providers that are listed, each once per model", () => {
+  it("names only listed providers, each once per model", () => {
     for (const model of snapshot.all) {
       const names = model.offers.map((offer) => offer.provider)
       assert.strictEqual(new Set(names).size, names.length, model.id)
@@ -144,7 +144,7 @@ describe("the list", () => {
     assert.isAbove(several.length, texts.length / 2)
   })
 
-  it("has sane limits and dates", () => {
+  it("has plausible limits and dates", () => {
     for (const model of snapshot.all) {
       assert.isAbove(model.created, Date.parse("2022-01-01") / 1_000, model.id)
       assert.isAtMost(model.created, Date.parse(now) / 1_000, model.id)
@@ -158,7 +158,7 @@ describe("the list", () => {
     }
   })
 
-  it("takes every model that can reason to hide it", () => {
+  it("assumes that every reasoning model hides its reasoning", () => {
     for (const id of ["o3", "gpt-5-mini", "gemini-2.5-flash", "grok-4.6", "deepseek-r1", "claude-opus-5-5"]) {
       assert.isTrue(found(id).hiddenReasoning, id)
     }
@@ -169,14 +169,14 @@ describe("the list", () => {
 })
 
 describe("prices", () => {
-  it("are there for every listing", () => {
+  it("exist for every listing", () => {
     const unpriced = snapshot.all.flatMap((model) =>
       model.offers.filter((offer) => offer.price === undefined).map((offer) => `${model.id} at ${offer.provider}`)
     )
     assert.deepStrictEqual(unpriced, [])
   })
 
-  it("are positive and below 1,000 USD per million tokens, a cached token never dearer than a fresh one", () => {
+  it("are positive and below 1,000 USD per million tokens, and a cached token never costs more than a fresh one", () => {
     for (const [model, offer, price] of tokenOffers(snapshot)) {
       const place = `${model.id} at ${offer.provider}`
       for (const { rates } of price.tiers) {
@@ -198,7 +198,7 @@ describe("prices", () => {
     }
   })
 
-  /** Usages on both sides of every tier of a price, with and without cached and written tokens. */
+  /** Returns usages on both sides of every tier of a price, with and without cached and written tokens. */
   const usagesFor = (price: TokenPrice): ReadonlyArray<TokenUsage> =>
     [1_000, ...price.tiers.slice(1).flatMap(({ abovePromptTokens: edge }) => [edge, edge + 1, edge + 50_000])].flatMap(
       (prompt) => [
@@ -209,7 +209,7 @@ describe("prices", () => {
 
   // Midday, both peaks of DeepSeek's day, and after the announced changes of January 2027.
   for (const moment of [now, "2026-11-21T02:30:00Z", "2026-11-21T06:00:00Z", "2027-02-01T20:00:00Z"]) {
-    it(`cost what the published list itself reckons at ${moment}`, () => {
+    it(`give the same cost as the published list's own calculation at ${moment}`, () => {
       let compared = 0
       for (const [model, offer, price] of tokenOffers(at(moment).snapshot)) {
         const list = pricedAs.get(offer.provider)
@@ -235,7 +235,7 @@ describe("prices", () => {
     })
   }
 
-  it("have what Anthropic takes for writing to its cache, and a hold covers a prompt that is written whole", () => {
+  it("have Anthropic's rate for cache writes, and a hold covers a prompt that is written to the cache in full", () => {
     let checked = 0
     for (const [model, offer, price] of tokenOffers(snapshot)) {
       const caches = model.capabilities.includes("prompt_caching") && !offer.unsupported.includes("prompt_caching")
@@ -252,7 +252,7 @@ describe("prices", () => {
     assert.isAbove(checked, 10)
   })
 
-  it("of other units come from the overlay", () => {
+  it("in other units come from the overlay", () => {
     for (const model of snapshot.all) {
       for (const offer of model.offers) {
         if (offer.price?.unit === "token") continue
@@ -264,7 +264,7 @@ describe("prices", () => {
     assert.deepStrictEqual(found("seedance-2.0").offers[0]?.price, { unit: "second", perUnit: 302_400_000_000n })
   })
 
-  it("change when the list says so, and the snapshot knows when", () => {
+  it("change at the times in the published list, and the snapshot is valid until the next one", () => {
     const input = (dated: { readonly snapshot: Snapshot }, id: string) => {
       const price = dated.snapshot.find(id)?.offers[0]?.price
       return price?.unit === "token" ? Number(price.tiers[0].rates.input) : undefined
@@ -281,13 +281,13 @@ describe("prices", () => {
     assert.strictEqual(input(at("2027-01-01T00:00:00Z"), "gemini-3.6-flash"), 1_500_000)
   })
 
-  it("with a fixed part per request carry it", () => {
+  it("include the fixed price per request", () => {
     const price = found("sonar-pro").offers[0]?.price
     assert.strictEqual(price?.unit === "token" ? price.perRequest : undefined, 14_000_000_000n)
     assert.include(found("sonar-pro").pricingNote, "fixed price")
   })
 
-  it("decide on prompt caching, and say where it is missing", () => {
+  it("determine which models and offers support prompt caching", () => {
     const model = found("gpt-4o")
     assert.include(model.capabilities, "prompt_caching")
     const missing = model.offers.filter((offer) => offer.unsupported.includes("prompt_caching"))
@@ -300,7 +300,7 @@ describe("prices", () => {
 })
 
 describe("serving", () => {
-  it("is real with a key, doubled in the sandbox, and none otherwise", () => {
+  it("is `real` with a key, else `double` in the sandbox and `none` elsewhere", () => {
     const keyed = new Set(["openai"])
     const sandbox = at(now, { sandbox: true, keyed }).snapshot
     assert.strictEqual(sandbox.provider("openai")?.serving, "real")
@@ -313,7 +313,7 @@ describe("serving", () => {
     assert.isUndefined(live.find("nothing"))
   })
 
-  it("prefers the first offer that can be called", () => {
+  it("prefers the first callable offer, or the first offer when none is callable", () => {
     const model = found("gpt-4o-mini")
     const live = at(now, { keyed: new Set(["azure", "openrouter"]) }).snapshot
     assert.strictEqual(live.preferredOffer(model)?.provider, "azure")
@@ -333,7 +333,7 @@ describe("the operator's changes", () => {
     { model: "gpt-4o", provider: "azure", ...winter, label: "Azure", discountPercent: 40 }
   ]
 
-  it("lower the price of every provider, or of one, and say what it was", () => {
+  it("lower the price at every provider or at one, and keep the list price", () => {
     const before = offersOf(snapshot, "gpt-4o")
     const during = offersOf(at("2026-12-05T00:00:00Z", { changes: { promotions } }).snapshot, "gpt-4o")
     assert.isAbove(during.size, 2)
@@ -349,9 +349,9 @@ describe("the operator's changes", () => {
     )
   })
 
-  it("let the snapshot know when a promotion begins and ends", () => {
+  it("end the validity of the snapshot when a promotion begins or ends", () => {
     const until = (iso: string) => {
-      // Prices by the hour change several times a day; only the promotion's own moments are asked for.
+      // Hourly prices change several times a day, so this returns only the promotion's own times.
       const ends = [at(iso, { changes: { promotions } }).until, at(iso).until]
       return ends[0] === ends[1] ? undefined : new Date(ends[0]!).toISOString()
     }
@@ -360,7 +360,7 @@ describe("the operator's changes", () => {
     assert.isUndefined(until("2026-12-24T18:00:00Z"))
   })
 
-  it("price a host of the operator's own, discount it by its own promotions, and not by another's", () => {
+  it("set the price of a custom host, and discount it only by its own promotions", () => {
     const id = "meta-llama/llama-3.3-70b-instruct"
     const host: Host = {
       id: "basement",
@@ -388,7 +388,7 @@ describe("the operator's changes", () => {
     assert.strictEqual(input(offersOf(priced, id).get(first.provider)), input(first))
   })
 
-  it("leave the limits of an offer as published when they change its price", () => {
+  it("keep the published limits of an offer when they change its price", () => {
     const price = { unit: "token", inputUsdPerMillion: 1, outputUsdPerMillion: 2, source: "test" } as const
     for (const model of texts) {
       const prices = model.offers.map(({ provider }) => ({ ...price, model: model.id, provider }))
@@ -399,7 +399,7 @@ describe("the operator's changes", () => {
     }
   })
 
-  it("set a status: a retired model is served no more, from its day on", () => {
+  it("set a status: a retired model is not servable from its day on", () => {
     const changes = { statuses: [{ model: "gpt-4o", status: "retired", startsAt: "2026-12-01" } as const] }
     const before = at("2026-11-30T23:59:59.999Z", { changes })
     assert.isTrue(before.snapshot.isServable(found("gpt-4o")))
@@ -412,7 +412,7 @@ describe("the operator's changes", () => {
     assert.deepStrictEqual(after.historyOf(found("gpt-4o")).at(-1), { event: "retired", date: "2026-12-01" })
   })
 
-  it("retire what only chooses among others as well", () => {
+  it("can also retire a virtual model, which only chooses among others", () => {
     const { snapshot } = at(now, { changes: { statuses: [{ model: "svc/auto", status: "retired" }] } })
     assert.isFalse(snapshot.isServable(found("svc/auto")))
     assert.isTrue(snapshot.isServable(found("gpt-4o")))
@@ -420,7 +420,7 @@ describe("the operator's changes", () => {
 })
 
 describe("history", () => {
-  it("begins with the release, in order of days, none to come", () => {
+  it("begins with the release, is in order of days, and has no future events", () => {
     for (const model of snapshot.all) {
       const history = snapshot.historyOf(model)
       const days = history.map((one) => one.date)
@@ -436,19 +436,19 @@ describe("history", () => {
     }
   })
 
-  it("has the published changes of prices, at each provider, as they were from then on", () => {
+  it("has the published price changes at each provider, with the new price", () => {
     const first = snapshot.historyOf(found("o3")).find((one) => one.event === "price_changed")
     assert.deepInclude(first, { date: "2025-06-10", provider: "openai" })
     assert.strictEqual(first?.price?.unit === "token" ? first.price.tiers[0].rates.input : undefined, 2_000_000n)
     assert.deepStrictEqual(first?.price, found("o3").offers[0]?.price)
-    // The price of the night is a change of August 2026, that of the day none.
+    // The night price is a change of August 2026. The day price is not a change.
     const hourly = snapshot.historyOf(found("deepseek-v4-flash"))
     assert.deepStrictEqual(hourly.map(({ date, event, provider }) => [event, date, provider]).slice(1), [
       ["price_changed", "2026-08-17", "deepseek"]
     ])
   })
 
-  it("gets an announced change on its day", () => {
+  it("has an announced change from its day on", () => {
     const events = (iso: string) =>
       at(iso)
         .snapshot.historyOf(found("gemini-3.6-flash"))
@@ -458,6 +458,6 @@ describe("history", () => {
   })
 })
 
-it("lists nothing in vain: every listing became an offer", () => {
+it("the snapshot turns every listing into an offer", () => {
   for (const entry of entries) assert.strictEqual(found(entry.id).offers.length, entry.listings.length, entry.id)
 })
