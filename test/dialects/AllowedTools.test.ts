@@ -13,12 +13,12 @@ const problemOf = (names: ReadonlyArray<string>) => {
 }
 
 describe("allowed tools", () => {
-  it("are those named, in the order of the tools, each once", () => {
+  it("are the named tools, in the order of `tools`, each once", () => {
     const allowed = allowTools(tools, ["c", "a", "c"], "tool_choice.tools")
     assert.deepStrictEqual(Result.getOrThrow(allowed), [tools[0]!, tools[2]!])
   })
 
-  it("are tools, and at least one", () => {
+  it("must be declared tools, and at least one", () => {
     assert.deepStrictEqual(problemOf(["b", "d", "e"]), {
       field: "tool_choice.tools[1]",
       message: "must name a declared tool; got d"

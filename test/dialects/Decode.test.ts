@@ -15,7 +15,8 @@ const Dog = Schema.Struct({ kind: Schema.Literal("dog"), tricks: Schema.Array(Sc
 const Pets = Schema.Struct({ pets: Schema.Array(Schema.Union([Cat, Dog])), name: Schema.optionalKey(Schema.String) })
 
 const problemsOf = (result: Result.Result<unknown, Failure>): ReadonlyArray<FieldProblem> => {
-  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError") assert.fail("not refused by field")
+  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError")
+    assert.fail("the decoder did not reject it by field")
   return result.failure.reason.problems
 }
 const fieldsOf = (result: Result.Result<unknown, Failure>) => problemsOf(result).map(({ field }) => field)
@@ -23,7 +24,7 @@ const fieldsOf = (result: Result.Result<unknown, Failure>) => problemsOf(result)
 describe("a decoder", () => {
   const decode = decoder(Pets, { strict: true })
 
-  it("gives what is right", () => {
+  it("returns a valid value unchanged", () => {
     const right = {
       pets: [
         { kind: "cat", lives: 9 },
@@ -33,7 +34,7 @@ describe("a decoder", () => {
     assert.deepStrictEqual<unknown>(Result.getOrThrow(decode(right)), right)
   })
 
-  it("names every wrong field by its path", () => {
+  it("names every invalid field by its path", () => {
     const wrong = {
       pets: [
         { kind: "cat", lives: 0.5 },
@@ -44,7 +45,7 @@ describe("a decoder", () => {
     assert.deepStrictEqual(fieldsOf(decode(wrong)), ["pets[0].lives", "pets[1].tricks[1]", "name"])
   })
 
-  it("names the member that chooses among kinds, and what it may be", () => {
+  it("names an invalid discriminator and its possible values", () => {
     const message = "must be one of cat, dog"
     for (const [pet, found] of [
       [{ kind: "fish" }, '; got "fish"'],
@@ -57,25 +58,25 @@ describe("a decoder", () => {
     }
   })
 
-  it("names the place where there is no such member, as in what is no object", () => {
+  it("names the value itself when it is not an object, or when the union has no discriminator", () => {
     for (const pet of ["cat", 1, null, []]) assert.deepStrictEqual(fieldsOf(decode({ pets: [pet] })), ["pets[0]"])
     const either = decoder(Schema.Struct({ a: Schema.Union([Schema.String, Schema.Int]) }), { strict: true })
     assert.deepStrictEqual(fieldsOf(either({ a: {} })), ["a"])
   })
 
-  it("names the whole where that is wrong", () => {
+  it("names the whole value when it is not an object", () => {
     assert.deepStrictEqual(fieldsOf(decode("cat")), ["body"])
     assert.deepStrictEqual(fieldsOf(decoder(Pets, { strict: true, whole: "routing" })(null)), ["routing"])
   })
 
-  it("minds unknown members only when it is strict", () => {
+  it("rejects unknown members when it is strict, and drops them otherwise", () => {
     const more = { pets: [{ kind: "cat", lives: 9, mood: "bad" }], colour: "black" }
     assert.sameMembers([...fieldsOf(decode(more))], ["pets[0].mood", "colour"])
     const open = Result.getOrThrow(decoder(Pets, { strict: false })(more))
     assert.deepStrictEqual(open, { pets: [{ kind: "cat", lives: 9 }] })
   })
 
-  it("names 32 wrong fields at most, and of a large value the first", () => {
+  it("names at most 32 invalid fields, and only the first one of a large value", () => {
     const cats = (count: number) => ({ pets: Array.from({ length: count }, () => ({ kind: "cat", lives: "x" })) })
     assert.lengthOf(fieldsOf(decode(cats(100))), 32)
     assert.deepStrictEqual(fieldsOf(decode(cats(100_000))), ["pets[0].lives"])
@@ -85,7 +86,7 @@ describe("a decoder", () => {
     assert.deepStrictEqual<unknown>(Result.getOrThrow(decode(right)), right)
   })
 
-  it("refuses a list that is too long by its length, whatever is in it", () => {
+  it("rejects a list that is too long, whatever its items are", () => {
     const short = decoder(Schema.Struct({ a: Schema.Array(Schema.Int).check(Schema.isMaxLength(2)) }), { strict: true })
     assert.deepStrictEqual(problemsOf(short({ a: ["x", "y", "z"], b: 1 })), [
       { field: "a", message: "must contain at most 2 items; got 3" }
@@ -94,7 +95,7 @@ describe("a decoder", () => {
     assert.deepStrictEqual(fieldsOf(list([1, 2, 3])), ["list"])
   })
 
-  it("never repeats a text of more than one word", () => {
+  it("never repeats a value of more than one word", () => {
     const text = "the swordfish"
     const prompt = {
       pets: [{ kind: text }, { kind: "cat", lives: text }, { kind: "dog", tricks: [[text]] }],
@@ -104,8 +105,8 @@ describe("a decoder", () => {
   })
 })
 
-describe("a failure within a member", () => {
-  it("has the member before its fields", () => {
+describe("within", () => {
+  it("prefixes the fields of a validation error with the member", () => {
     const inner = Result.fail(invalid("a[0]", "x", { field: "", message: "y" }))
     assert.deepStrictEqual(problemsOf(within("routing", inner)), [
       { field: "routing.a[0]", message: "x" },
@@ -113,21 +114,21 @@ describe("a failure within a member", () => {
     ])
   })
 
-  it("of another kind stays as it is, and so does a success", () => {
+  it("returns other failures and successes unchanged", () => {
     const other = Result.fail(failure({ _tag: "MissingApiKey" }))
     assert.deepStrictEqual(within("routing", other), other)
     assert.strictEqual(Result.getOrThrow(within("routing", Result.succeed(1))), 1)
   })
 })
 
-describe("an object", () => {
-  it("is neither null nor a list", () => {
+describe("objectOf", () => {
+  it("returns an object, and undefined for null, arrays and anything else", () => {
     assert.deepStrictEqual(objectOf({ a: 1 }), { a: 1 })
     for (const value of [null, undefined, [], "x", 1, true]) assert.isUndefined(objectOf(value))
   })
 })
 
-describe("a body that misses members", () => {
+describe("a body without required members", () => {
   const rows: ReadonlyArray<
     readonly [string, (body: unknown) => Result.Result<unknown, Failure>, ReadonlyArray<string>]
   > = [
@@ -141,19 +142,19 @@ describe("a body that misses members", () => {
     ["speech", decodeSpeech, ["model", "input", "voice"]]
   ]
   for (const [name, decode, fields] of rows) {
-    it(`has all of them named on ${name}`, () => {
+    it(`gets an error that names all of them on ${name}`, () => {
       assert.sameMembers(fieldsOf(decode({})), [...fields])
     })
   }
 
-  it("has them named beside what else is wrong", () => {
+  it("gets an error that names them together with other invalid fields", () => {
     assert.sameMembers(fieldsOf(decodeChat({ temperature: 9 })), ["model", "messages", "temperature"])
     assert.sameMembers(fieldsOf(decodeResponses({ temperature: 9 }, undefined)), ["model", "input", "temperature"])
     assert.sameMembers(fieldsOf(decodeResponses({ input: "a", top_p: 9 }, undefined)), ["model", "top_p"])
     assert.sameMembers(fieldsOf(decodeMessages({ model: "m", max_tokens: 0 })), ["messages", "max_tokens"])
   })
 
-  it("has no model missed that a preset gives", () => {
+  it("gets no error for a model that its preset supplies", () => {
     assert.sameMembers(fieldsOf(decodeChat({}, { config: { model: "m" }, byPath: true })), ["messages"])
   })
 })

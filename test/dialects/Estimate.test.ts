@@ -14,8 +14,8 @@ const fieldsOf = (body: unknown): ReadonlyArray<string> => {
   return result.failure.reason.problems.map(({ field }) => field)
 }
 
-describe("a question of cost", () => {
-  it("reads a chat as the chat itself is read", () => {
+describe("an estimate request", () => {
+  it("decodes a chat as the chat endpoint does", () => {
     const body = {
       model: "gpt-4o",
       messages: [
@@ -32,7 +32,7 @@ describe("a question of cost", () => {
     assert.isUndefined(preparation(body).promptTokens)
   })
 
-  it("takes a text or a number of tokens in place of messages", () => {
+  it("accepts a text or a number of tokens in place of messages", () => {
     assert.strictEqual(preparation({ input_tokens: 1_000 }).promptTokens, 1_000)
     const { conversation } = Result.getOrThrow(
       decodeChat({ model: "gpt-4o", messages: [{ role: "user", content: "hello" }] })
@@ -45,7 +45,7 @@ describe("a question of cost", () => {
     assert.isUndefined(preparation({ messages: [{ role: "user", content: "x" }], input_tokens: 3 }).promptTokens)
   })
 
-  it("adds to a number of tokens what a preset puts before the prompt", () => {
+  it("adds the tokens of a preset's instructions and tools to `input_tokens`", () => {
     const sized = (preset: PresetConfig, body: object = {}) =>
       Result.getOrThrow(decodeEstimate({ model: "gpt-4o", input_tokens: 1_000, ...body }, preset)).preparation
     const instructions = "i".repeat(500)
@@ -62,7 +62,7 @@ describe("a question of cost", () => {
     assert.strictEqual(sized({ temperature: 1 }).promptTokens, 1_000)
   })
 
-  it("takes all that a chat takes, and what others call the same", () => {
+  it("accepts every parameter of a chat, also under the names of other services", () => {
     const body = {
       model: "gpt-4o",
       messages: [{ role: "user", content: "x", name: null }],
@@ -107,14 +107,14 @@ describe("a question of cost", () => {
     assert.strictEqual(Result.isFailure(refused) && refused.failure.reason._tag, "UnsupportedParameter")
   })
 
-  it("takes a chain and a policy", () => {
+  it("accepts a chain of models and a routing policy", () => {
     const of = preparation({ model: "a, b", models: ["c"], prompt: "x", stream: true, routing: { strategy: "cost" } })
     assert.deepStrictEqual(of.chain, ["a", "b", "c"])
     assert.isTrue(of.stream)
     assert.strictEqual(of.policy.strategy, "cost")
   })
 
-  it("is closed", () => {
+  it("is rejected for unknown and missing fields", () => {
     assert.deepStrictEqual(fieldsOf({ model: "a", prompt: "x", colour: 1, size: 2 }), ["colour", "size"])
     assert.deepStrictEqual(fieldsOf({ model: "a", messages: [{ role: "user", content: "x", mood: 1 }] }), [
       "messages[0].mood"

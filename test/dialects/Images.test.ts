@@ -7,7 +7,7 @@ const asked = (...content: ReadonlyArray<Part>): ReadonlyArray<Message> => [{ ro
 const bytes = (count: number) => `data:image/png;base64,${"A".repeat(Math.ceil(count / 3) * 4)}`
 
 describe("images in a prompt", () => {
-  it("are web addresses, or data URLs with base64", () => {
+  it("must be web URLs or base64 data URLs", () => {
     assert.isUndefined(checkImages(asked({ type: "text", text: "ftp://example.com/a.png" })))
     for (const url of [
       "https://example.com/a.png",
@@ -23,7 +23,7 @@ describe("images in a prompt", () => {
     }
   })
 
-  it("inside a message of a user's or a tool's are of 20 MiB at most", () => {
+  it("may have at most 20 MiB when they are in a user's or a tool's message", () => {
     assert.isUndefined(checkImages(asked(image(bytes(IMAGE_MAX_BYTES - 3)))))
     const long = image(bytes(IMAGE_MAX_BYTES + 3))
     const tooLarge = { _tag: "ImageTooLarge", param: "at", limitBytes: IMAGE_MAX_BYTES } as const

@@ -7,7 +7,7 @@ const few = <S extends Schema.Top>(element: S, message?: string) =>
 
 const check = (schema: Schema.Top, value: unknown) => listCheck(schema.ast)(value)
 
-describe("the lengths of lists", () => {
+describe("listCheck", () => {
   const Word = Schema.Union([Schema.String, few(Schema.String, "two at most")])
   const Deep = Schema.Struct({
     a: Schema.optionalKey(Schema.NullOr(Schema.Struct({ words: few(Word) }))),
@@ -15,7 +15,7 @@ describe("the lengths of lists", () => {
     free: Schema.optionalKey(Schema.Array(Schema.Unknown))
   })
 
-  it("are found wherever they are bounded, and named by their path", () => {
+  it("finds a list over its limit at any depth, and names it by its path", () => {
     assert.isUndefined(check(Deep, { a: { words: ["x", ["y", "z"]] }, b: [1, 2, 3], free: [1, 2, 3, 4] }))
     assert.deepStrictEqual(check(Deep, { a: { words: [1, 2, 3] } }), {
       field: "a.words",
@@ -29,19 +29,19 @@ describe("the lengths of lists", () => {
     assert.strictEqual(check(few(Schema.Int), [1, 2, 3])?.field, "")
   })
 
-  it("are not looked for among the members of a list that stands in the place of an object", () => {
-    const list = new Proxy([1, 2, 3], { ownKeys: () => assert.fail("its members were asked for their names") })
+  it("does not enumerate an array that is in the place of an object", () => {
+    const list = new Proxy([1, 2, 3], { ownKeys: () => assert.fail("the check enumerated the array") })
     assert.isUndefined(check(Deep, { a: list }))
     assert.isUndefined(check(Deep, list))
   })
 
-  it("are no affair of this check in what is no list at all", () => {
+  it("ignores values that are not lists", () => {
     for (const value of [null, undefined, 1, "abcdef", { length: 9 }, { a: null, b: "abcdef" }, { a: { words: 1 } }]) {
       assert.isUndefined(check(Deep, value))
     }
   })
 
-  it("are free where the schema does not bound them", () => {
+  it("accepts any length when the schema sets no limit", () => {
     assert.isUndefined(check(Schema.Struct({ a: Schema.String, b: Schema.Array(Schema.String) }), { b: Array(9) }))
   })
 })

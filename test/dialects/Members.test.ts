@@ -24,8 +24,8 @@ const check = firstUnknownMember(
   }).ast
 )
 
-describe("members that a schema does not have", () => {
-  it("are found at any depth and named by their path", () => {
+describe("firstUnknownMember", () => {
+  it("finds an unknown member at any depth, and names it by its path", () => {
     const cases: ReadonlyArray<readonly [unknown, string]> = [
       [{ none: 1 }, "none"],
       [{ one: { type: "a", m: 1 } }, "one.m"],
@@ -38,12 +38,12 @@ describe("members that a schema does not have", () => {
     for (const [value, field] of cases) assert.deepStrictEqual(check(value), { field, type: undefined })
   })
 
-  it("are a `type` that there is not, too", () => {
+  it("finds an unknown `type`", () => {
     assert.deepStrictEqual(check({ many: [{ type: "a" }, { type: "c", x: 1 }] }), { field: "many[1].type", type: "c" })
     assert.deepStrictEqual(check({ one: { type: "b" } }), { field: "one.type", type: "b" })
   })
 
-  it("are none where they are null, in a record, or where the schema says what is wrong", () => {
+  it("excludes nulls, members of records, and values that the schema rejects", () => {
     const fine = [
       {},
       { none: null, one: null, many: "words" },
@@ -72,7 +72,7 @@ describe("ignoredWithin", () => {
     "tools"
   ])
 
-  it("names every member that is ignored, at every depth", () => {
+  it("names every ignored member, at every depth", () => {
     const part = { type: "text", text: "a", bar: 1 }
     assert.deepStrictEqual(
       ignored({
@@ -88,7 +88,7 @@ describe("ignoredWithin", () => {
     )
   })
 
-  it("names 32 at most, and neither nulls nor what the schema refuses", () => {
+  it("names at most 32, and neither nulls nor values that the schema rejects", () => {
     const many = Array.from({ length: 100 }, () => ({ role: "user", content: "a", foo: 1 }))
     assert.lengthOf(ignored({ messages: many }), 32)
     assert.isEmpty(

@@ -14,14 +14,14 @@ const problemOf = (encoded: string) => {
 const pages = (count: number) => pdfWith(Array.from({ length: count }, () => "x"))
 
 describe("a PDF file in a request", () => {
-  it("is told by the type of its data URL", () => {
+  it("is recognized by the type of its data URL", () => {
     assert.isTrue(isPdf("data:application/pdf;base64,"))
     assert.isTrue(isPdf("data:APPLICATION/PDF;name=a.pdf;base64,"))
     for (const url of ["data:text/plain;base64,", "application/pdf", "data:application/pdf,x"])
       assert.isFalse(isPdf(url))
   })
 
-  it("keeps its bytes, its name and what is said of it", () => {
+  it("keeps its bytes, its name and its context", () => {
     const file = pages(1)
     const read = Result.getOrThrow(
       pdfOfUrl(pdfUrl(file), { field: "at", name: "a.pdf", context: "Why", allowance: pdfAllowance() })
@@ -34,7 +34,7 @@ describe("a PDF file in a request", () => {
     assert.notProperty(bare, "context")
   })
 
-  it("is refused with what must hold of it", () => {
+  it("is rejected with the rule that it breaks", () => {
     const base64 = (file: Buffer) => file.toString("base64")
     const cases: ReadonlyArray<readonly [encoded: string, message: string]> = [
       [base64(Buffer.from("hello!")), "must be a PDF file; got a file that does not begin with %PDF-"],
@@ -51,7 +51,7 @@ describe("a PDF file in a request", () => {
     for (const [encoded, message] of cases) assert.deepStrictEqual(problemOf(encoded), { field: "at", message })
   })
 
-  it("shares what may be inflated with the other files of its request", () => {
+  it("shares its decompression allowance with the other files of its request", () => {
     const allowance = pdfAllowance()
     const large = pdfOf({
       1: "<< /Pages 2 0 R >>",
@@ -63,7 +63,7 @@ describe("a PDF file in a request", () => {
     assert.deepStrictEqual([read(), read(), read(), read()], [true, true, false, false])
   })
 
-  it("has no more than 100 pages together with the others", () => {
+  it("may have at most 100 pages together with the other files of its request", () => {
     const part = (count: number, field: string) =>
       Result.getOrThrow(pdfOfBase64(pages(count).toString("base64"), { field, allowance: pdfAllowance() }))
     const asked = (count: number) => [

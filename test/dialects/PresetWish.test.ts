@@ -37,8 +37,8 @@ const tool = (name: string): Tool => ({ name, description: undefined, parameters
 
 const look = { type: "function", function: { name: "look" } } as const
 
-describe("a request of another dialect", () => {
-  it("is as it says itself where it names no preset", () => {
+describe("a request in another dialect than chat", () => {
+  it("stays as sent when it names no preset", () => {
     const { auto, policy, ...rest } = wish(undefined, said({}, { model: "a", sessionId: "s" }), {
       routing: { strategy: "cost" }
     })
@@ -54,7 +54,7 @@ describe("a request of another dialect", () => {
     assert.strictEqual(policy.strategy, "cost")
   })
 
-  it("has what it does not say from its preset", () => {
+  it("takes from its preset what it does not set", () => {
     const preset: PresetConfig = {
       model: "a",
       instructions: "Be brief.",
@@ -91,7 +91,7 @@ describe("a request of another dialect", () => {
     assert.deepStrictEqual(got.parameters.toSorted(), parameters)
   })
 
-  it("says itself before its preset does", () => {
+  it("overrides its preset with what it sets", () => {
     const preset: PresetConfig = { models: ["a", "b"], max_tokens: 9, tools: [look], tool_choice: "required" }
     const own = { tools: [tool("hear")], format: { type: "json_object" }, maxOutputTokens: 3 } as const
     const got = wish(preset, said(own, { models: ["c"], budgetCents: 1 }))
@@ -103,7 +103,7 @@ describe("a request of another dialect", () => {
     })
   })
 
-  it("says plain text and a free choice of tools before its preset says others", () => {
+  it("can override its preset with plain text and a free choice of tools", () => {
     const preset: PresetConfig = {
       model: "a",
       tools: [look],
@@ -118,7 +118,7 @@ describe("a request of another dialect", () => {
     assert.deepStrictEqual([...spoken.parameters], ["tools", "tool_choice"])
   })
 
-  it("chooses by its preset's router where it says nothing of its own", () => {
+  it("uses its preset's router options when it sets none", () => {
     const preset: PresetConfig = { model: "svc/auto", router: { cost_tier: "low" } }
     assert.strictEqual(wish(preset, said()).auto.options.costTier, "low")
     assert.strictEqual(wish(preset, said(), { router: { cost_tier: "max" } }).auto.options.costTier, "max")
@@ -128,7 +128,7 @@ describe("a request of another dialect", () => {
     assert.strictEqual(wish(preset, said(), { plugins: [] }).auto.options.costTier, "low")
   })
 
-  it("is refused for wrong routing by its name", () => {
+  it("is rejected by field for invalid routing", () => {
     const { reason } = Result.getOrThrow(Result.flip(wishOf({ routing: { strategy: "fast" } }, said(), undefined)))
     assert.strictEqual(reason._tag === "ValidationError" ? reason.problems[0].field : "", "routing.strategy")
   })

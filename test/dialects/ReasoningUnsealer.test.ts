@@ -19,7 +19,7 @@ const thoughtsOf = (messages: ReadonlyArray<Message>) =>
   messages.flatMap((message) => (message.role === "assistant" ? [message.reasoning] : []))
 
 describe("ReasoningUnsealer", () => {
-  it("notes where the seals of others stood", () => {
+  it("records the fields of seals that it cannot open", () => {
     const said = new ReasoningUnsealer(open)
     assert.deepStrictEqual([said.read("ours", "a"), said.read("theirs", "b")], [part, undefined])
     assert.deepStrictEqual(said.foreign, ["b"])
@@ -27,7 +27,7 @@ describe("ReasoningUnsealer", () => {
   })
 })
 
-describe("reasoning that comes back", () => {
+describe("reasoning that a client sends back", () => {
   const user = { role: "user", content: "x" }
   const chat = (message: object) =>
     Result.getOrThrow(
@@ -39,7 +39,7 @@ describe("reasoning that comes back", () => {
       )
     )
 
-  it("is opened in a chat's details, of either form, before any text", () => {
+  it("is unsealed from `reasoning_details` of either type in a chat, and replaces plain text", () => {
     const { conversation, ignored } = chat({
       reasoning: "plain",
       reasoning_content: "plain",
@@ -53,7 +53,7 @@ describe("reasoning that comes back", () => {
     assert.deepStrictEqual(ignored, [])
   })
 
-  it("is ignored and named in a chat where others signed it, with its text as it is", () => {
+  it("keeps its plain text in a chat when another service signed it, and the signatures are listed as ignored", () => {
     const { conversation, ignored } = chat({
       reasoning: "plain",
       reasoning_details: [
@@ -70,7 +70,7 @@ describe("reasoning that comes back", () => {
     assert.deepStrictEqual(thoughtsOf(chat({ reasoning: "" }).conversation.messages), [undefined])
   })
 
-  it("is taken by the legacy chat as well, and not recorded in its session", () => {
+  it("is unsealed in a legacy chat too, and not recorded in its session", () => {
     const details = [{ type: "reasoning.encrypted", data: "ours" }]
     const messages = [user, { role: "assistant", content: "a", reasoning: "t", reasoning_details: details }, user]
     const decoded = Result.getOrThrow(decodeLegacyChat({ model: "gpt-4o", messages }, undefined, undefined, open))
@@ -86,7 +86,7 @@ describe("reasoning that comes back", () => {
       open
     )
 
-  it("is opened in a message's blocks, each where it stands", () => {
+  it("is unsealed from the blocks of a message, each with its position", () => {
     const decoded = messages([
       { type: "thinking", thinking: "", signature: "ours" },
       { type: "text", text: "abc" },
@@ -104,18 +104,18 @@ describe("reasoning that comes back", () => {
     ])
   })
 
-  it("is refused in a message where others signed it", () => {
+  it("is rejected in a message when another service signed it", () => {
     for (const [block, param] of [
       [{ type: "thinking", thinking: "t", signature: "theirs" }, "messages[1].content[0].signature"],
       [{ type: "redacted_thinking", data: "theirs" }, "messages[1].content[0].data"]
     ] as const) {
       const decoded = messages([block])
-      const reason = Result.isFailure(decoded) ? decoded.failure.reason : assert.fail("taken")
+      const reason = Result.isFailure(decoded) ? decoded.failure.reason : assert.fail("the decoder accepted it")
       assert.deepInclude(reason, { _tag: "UnsupportedParameter", param })
     }
   })
 
-  it("is opened in the items of a response, and belongs to what comes next", () => {
+  it("is unsealed from the items of a response, and belongs to the message that follows", () => {
     const reasoning = (more: object) => ({ type: "reasoning", id: "rs_1", summary: [], ...more })
     const call = (id: string) => ({ type: "function_call", call_id: id, name: "f", arguments: "{}" })
     const { conversation, ignored } = Result.getOrThrow(

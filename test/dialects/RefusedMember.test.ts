@@ -19,7 +19,7 @@ describe("memberOf", () => {
     ["temperature", "temperature", "temperature", "temperature"]
   ]
   for (const [path, chat, messages, responses] of rows) {
-    it(`calls ${path} ${chat}, ${messages} and ${responses}`, () => {
+    it(`maps ${path} to ${chat} in chat, ${messages} in messages and ${responses} in responses`, () => {
       assert.deepStrictEqual(
         [memberOf(path, chatNames), memberOf(path, messagesNames), memberOf(path, responsesNames)],
         [chat, messages, responses]

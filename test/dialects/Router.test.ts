@@ -9,20 +9,21 @@ const optionsOf = (body: Body) => Result.getOrThrow(decodeAuto(body))
 
 const fieldsOf = (body: Body): ReadonlyArray<string> => {
   const result = decodeAuto(body)
-  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError") assert.fail("not refused by field")
+  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError")
+    assert.fail("the decoder did not reject it by field")
   return result.failure.reason.problems.map(({ field }) => field)
 }
 
 const auto = { model: "svc/auto" }
 
 describe("the options of svc/auto", () => {
-  it("are the default where nothing is said", () => {
+  it("have defaults when the request sets none", () => {
     for (const body of [{}, { router: null }, { router: {} }, { plugins: [] }, { plugins: [{ id: "auto-router" }] }]) {
       assert.deepStrictEqual(optionsOf(body), defaultAutoOptions)
     }
   })
 
-  it("are taken in our words, which are closed", () => {
+  it("are read from `router`, which rejects unknown fields", () => {
     const router = { allowed_models: ["a/*"], excluded_models: ["b"], cost_tier: "xhigh", pin_model: true }
     const options = { allowedModels: ["a/*"], excludedModels: ["b"], costTier: "xhigh", pinModel: true } as const
     assert.deepStrictEqual(optionsOf({ router }), options)
@@ -40,7 +41,7 @@ describe("the options of svc/auto", () => {
     }
   })
 
-  it("are taken from OpenRouter's plugin, which is open", () => {
+  it("are read from OpenRouter's plugin, which may have other fields", () => {
     const plugin = {
       id: "auto-router",
       allowed_models: ["a"],
@@ -57,7 +58,7 @@ describe("the options of svc/auto", () => {
     assert.deepStrictEqual(fieldsOf({ plugins: [{ ...plugin, cost_tier: "x" }] }), ["plugins[0].cost_tier"])
   })
 
-  it("are named as ignored where they have no effect", () => {
+  it("are listed as ignored when they have no effect", () => {
     const router = { pin_model: true }
     assert.deepStrictEqual(ignoredAuto({ ...auto, router, session_id: "s" }), [])
     assert.deepStrictEqual(ignoredAuto({ models: ["svc/auto"], router, session_id: "s" }), [])

@@ -8,12 +8,13 @@ const policyOf = (body: Readonly<Record<string, unknown>>): RoutingPolicy => Res
 
 const fieldsOf = (body: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
   const result = decodePolicy(body)
-  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError") assert.fail("not refused by field")
+  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError")
+    assert.fail("the decoder did not reject it by field")
   return result.failure.reason.problems.map(({ field }) => field)
 }
 
 describe("the account's markup", () => {
-  it("stays in the policy, whatever a key, a preset or a request routes", () => {
+  it("stays in the policy, whatever routing a key, a preset or a request sets", () => {
     const terms = { markupBasisPoints: 1_250, markupOf: "account" } as const
     const base = basePolicy({ terms, routing: { strategy: "cost" } })
     assert.strictEqual(basePolicy({ terms }).terms, terms)
@@ -33,18 +34,18 @@ describe("the account's markup", () => {
 })
 
 describe("the routing of a request", () => {
-  it("is the default where nothing is said", () => {
+  it("is the default when the request sets none", () => {
     for (const body of [{}, { routing: null }, { provider: null }])
       assert.deepStrictEqual(policyOf(body), defaultPolicy)
   })
 
-  it("is the caller's own as soon as anything is said", () => {
+  it("has the source `request` as soon as the request sets `routing` or `provider`", () => {
     for (const body of [{ routing: {} }, { provider: {} }]) {
       assert.deepStrictEqual(policyOf(body), { ...defaultPolicy, source: "request" })
     }
   })
 
-  it("is taken in our words", () => {
+  it("is read from `routing`", () => {
     const routing = {
       strategy: "latency",
       providers: { only: ["a", "b"], order: ["b"], ignore: ["c"] },
@@ -70,11 +71,11 @@ describe("the routing of a request", () => {
     })
   })
 
-  it("keeps an empty list of the only providers, which is nobody", () => {
+  it("keeps an empty `only` list, which allows no provider", () => {
     assert.deepStrictEqual(policyOf({ routing: { providers: { only: [] } } }).only, [])
   })
 
-  it("is taken in OpenRouter's words", () => {
+  it("is read from OpenRouter's `provider`", () => {
     const of = (provider: object) => policyOf({ provider })
     assert.deepStrictEqual(of({ only: ["a"], order: null, ignore: ["c"], allow_fallbacks: false }), {
       ...defaultPolicy,
@@ -92,7 +93,7 @@ describe("the routing of a request", () => {
     assert.isTrue(of({ require_parameters: true, quantizations: ["fp8"] }).requireParameters)
   })
 
-  it("takes providers by the names that OpenRouter has for them", () => {
+  it("maps OpenRouter's names of providers to their ids here", () => {
     const names = ["google-vertex", "Google-AI-Studio", "amazon-bedrock", "z-ai", "moonshotai", "openai", "deepinfra"]
     const ours = ["vertex", "gemini", "bedrock", "zai", "moonshot", "openai", "deepinfra"]
     const { ignore, only, order } = policyOf({ provider: { only: names, order: names, ignore: names } })
@@ -101,12 +102,12 @@ describe("the routing of a request", () => {
     assert.isTrue(ours.slice(0, -1).every((id) => known.has(id)))
   })
 
-  it("goes before the alias when both are there", () => {
+  it("prefers `routing` to `provider` when the request has both", () => {
     assert.strictEqual(policyOf({ routing: { strategy: "cost" }, provider: { sort: "latency" } }).strategy, "cost")
     assert.strictEqual(policyOf({ routing: null, provider: { sort: "latency" } }).strategy, "latency")
   })
 
-  it("has the stricter data policy of both, whichever asks for it", () => {
+  it("takes the stricter data policy of `routing` and `provider`", () => {
     const of = (data_policy: string | undefined, provider: object) =>
       policyOf({ routing: data_policy === undefined ? {} : { data_policy }, provider }).dataPolicy
     assert.strictEqual(of(undefined, { zdr: true }), "zero_retention")
@@ -121,7 +122,7 @@ describe("the routing of a request", () => {
     assert.deepStrictEqual(fieldsOf({ routing: {}, provider: { zdr: 1 } }), ["provider.zdr"])
   })
 
-  it("has the same bounds in either's words", () => {
+  it("has limits on the lists and prices in `provider` too", () => {
     for (const name of ["only", "order", "ignore"]) {
       assert.deepStrictEqual(fieldsOf({ provider: { [name]: Array.from({ length: 33 }, () => "a") } }), [
         `provider.${name}`
@@ -130,7 +131,7 @@ describe("the routing of a request", () => {
       assert.deepStrictEqual(fieldsOf({ provider: { [name]: ["p".repeat(129)] } }), [`provider.${name}[0]`])
     }
     for (const name of ["prompt", "completion", "request"]) {
-      // The last would take minutes with a pattern that can share its digits out in many ways.
+      // The last value would take minutes with a pattern that backtracks over its digits.
       for (const value of [-1, "-1", "x", "", `${"1".repeat(500_000)}!`]) {
         const fields = new Set(fieldsOf({ provider: { max_price: { [name]: value } } }))
         assert.deepStrictEqual([...fields], [`provider.max_price.${name}`])
@@ -138,7 +139,7 @@ describe("the routing of a request", () => {
     }
   })
 
-  it("goes before a preset's, member by member, in either's words", () => {
+  it("overrides a preset's routing field by field, from `routing` and from `provider`", () => {
     const base = policyOf({
       routing: {
         strategy: "cost",
@@ -177,7 +178,7 @@ describe("the routing of a request", () => {
     assert.strictEqual(dataPolicy({ routing: {}, provider: { data_collection: "allow" } }), "no_training")
   })
 
-  it("has a preset's data policy tightened by the alias, never loosened", () => {
+  it("tightens a preset's data policy by `provider`, but loosens it only by `routing`", () => {
     const base = policyOf({ routing: { data_policy: "zero_retention" } })
     const of = (body: Readonly<Record<string, unknown>>) => Result.getOrThrow(decodePolicy(body, base)).dataPolicy
     for (const provider of [{ data_collection: "allow" }, { data_collection: "deny" }, { zdr: false }]) {
@@ -188,7 +189,7 @@ describe("the routing of a request", () => {
     assert.strictEqual(of({ routing, provider: { data_collection: "allow", zdr: false } }), "default")
   })
 
-  it("is that of its key where it says nothing, whose data policy it can make stricter and not laxer", () => {
+  it("defaults to the routing of its key, whose data policy it can tighten but not loosen", () => {
     assert.strictEqual(basePolicy({}), defaultPolicy)
     const routing = { strategy: "cost", providers: { ignore: ["a"] }, data_policy: "no_training" } as const
     const base = basePolicy({ routing })
@@ -206,12 +207,12 @@ describe("the routing of a request", () => {
     }
     for (const body of [{ routing: { data_policy: "zero_retention" } }, { provider: { zdr: true } }]) {
       assert.strictEqual(of(body).dataPolicy, "zero_retention")
-      // What a preset makes stricter a request can loosen again, down to what the key wants.
+      // A request can loosen the data policy of its preset, down to that of its key.
       assert.strictEqual(of({ routing: { data_policy: "default" } }, of(body)).dataPolicy, "no_training")
     }
   })
 
-  it("says what of it has no effect", () => {
+  it("lists its fields that have no effect", () => {
     const of = (body: Readonly<Record<string, unknown>>) => ignoredRouting(body)
     for (const body of [{}, { routing: null, provider: null }, { routing: { max_price: { prompt: 1 } } }]) {
       assert.deepStrictEqual(of(body), [])
@@ -226,7 +227,7 @@ describe("the routing of a request", () => {
     ])
   })
 
-  it("is closed in our words and open in others'", () => {
+  it("rejects unknown fields in `routing`, but not in `provider`", () => {
     assert.deepStrictEqual(fieldsOf({ routing: { speed: 1, providers: { never: [] } } }), [
       "routing.speed",
       "routing.providers.never"

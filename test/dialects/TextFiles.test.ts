@@ -16,14 +16,14 @@ const problemOf = (url: string) => {
 }
 
 describe("a text file", () => {
-  it("is its text behind a line with its name", () => {
+  it("becomes its text after a line with its name", () => {
     const url = `data:text/plain;base64,${base64("Grüße\n日本")}`
     assert.strictEqual(Result.getOrThrow(read(url, "notes.txt")), "notes.txt\nGrüße\n日本")
     assert.strictEqual(Result.getOrThrow(read(url)), "Grüße\n日本")
     assert.strictEqual(Result.getOrThrow(read(url, " two\r\nlines ")), "two lines\nGrüße\n日本")
   })
 
-  it("is of a text's type or JSON, in UTF-8", () => {
+  it("must have a text type or JSON, in UTF-8", () => {
     const heads = ["text/markdown", "TEXT/CSV", "application/json", "text/plain;charset=UTF-8", 'text/x;charset="utf8"']
     for (const head of heads) assert.strictEqual(Result.getOrThrow(read(`data:${head};base64,aGk=`)), "hi", head)
     for (const head of ["application/zip", "", "image/png", "text/plain;charset=utf-16"]) {
@@ -31,7 +31,7 @@ describe("a text file", () => {
     }
   })
 
-  it("is refused where it is not what it says", () => {
+  it("is rejected when it is not a base64 data URL of UTF-8 text", () => {
     const long = `data:text/plain;${"x".repeat(300)};base64,aGk=`
     for (const url of ["", "aGk=", "data:text/plain,hi", "https://example.com/a.txt", "file-abc", long]) {
       assert.deepInclude(problemOf(url), { field: "at", message: "must be a data URL with a base64-encoded file" }, url)
@@ -42,7 +42,7 @@ describe("a text file", () => {
     }
   })
 
-  it("has 20 MiB at most", () => {
+  it("may have at most 20 MiB", () => {
     const ofSize = (bytes: number) => `data:text/plain;base64,${base64(Buffer.alloc(bytes, "a"))}`
     assert.strictEqual(Result.getOrThrow(read(ofSize(FILE_MAX_BYTES))).length, FILE_MAX_BYTES)
     assert.strictEqual(problemOf(ofSize(FILE_MAX_BYTES + 1))?.message, "must be a file of at most 20 MiB")

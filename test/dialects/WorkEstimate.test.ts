@@ -13,12 +13,13 @@ const boundOf = (modality: Modality, body: object) => Result.getOrThrow(decoded(
 
 const fieldsOf = (modality: Modality, body: object): ReadonlyArray<string> => {
   const result = decoded(modality, body)
-  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError") assert.fail("was taken")
+  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError")
+    assert.fail("the decoder accepted it")
   return result.failure.reason.problems.map(({ field }) => field)
 }
 
-describe("what work other than chat is held for", () => {
-  it("is its units", () => {
+describe("the bound of work other than chat", () => {
+  it("is its number of units", () => {
     const units = (modality: Modality, body: object) => {
       const bound = boundOf(modality, body)
       return bound.kind === "units" ? bound.units : assert.fail("tokens")
@@ -33,7 +34,7 @@ describe("what work other than chat is held for", () => {
     assert.strictEqual(units("search", { input: ["a", "b"] }), 2)
   })
 
-  it("is the bound of its tokens, or a quarter more than are counted", () => {
+  it("is the bound of its tokens, or 125% of `input_tokens`", () => {
     const tokens = (modality: Modality, body: object) => {
       const bound = boundOf(modality, body)
       return bound.kind === "tokens" ? bound.prompt.most : assert.fail("units")
@@ -51,7 +52,7 @@ describe("what work other than chat is held for", () => {
     }
   })
 
-  it("is refused by the name of what is missing, wrong or nothing to it", () => {
+  it("fails with the names of missing, invalid and inapplicable fields", () => {
     assert.deepStrictEqual(fieldsOf("embedding", {}), ["input"])
     assert.deepStrictEqual(fieldsOf("rerank", { input: "a" }), ["documents"])
     assert.deepStrictEqual(fieldsOf("rerank", { input: ["a", "b"], documents: ["c"] }), ["input"])

@@ -5,7 +5,7 @@ import { decodeBatch } from "../../../src/dialects/batch/BatchDecode.ts"
 const body = { model: "a" }
 
 describe("the body of a batch", () => {
-  it("is a list of bodies for other operations, chat where nothing is said", () => {
+  it("is a list of requests to other operations, by default to chat", () => {
     const requests = [{ custom_id: "a", url: "/embeddings", body }, { params: body }]
     assert.deepStrictEqual(
       decodeBatch({ requests }),
@@ -16,7 +16,7 @@ describe("the body of a batch", () => {
     )
   })
 
-  it("is refused with the place of what is wrong", () => {
+  it("is rejected with the path of the invalid field", () => {
     const placeOf = (value: unknown) => {
       const decoded = decodeBatch(value)
       if (Result.isSuccess(decoded)) return undefined

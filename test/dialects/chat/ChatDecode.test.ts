@@ -13,7 +13,7 @@ const decoded = (body: object): DecodedChat => Result.getOrThrow(decodeChat({ ..
 
 const refusal = (body: unknown): Reason => {
   const result = decodeChat(body)
-  if (Result.isSuccess(result)) assert.fail("decoded what it should refuse")
+  if (Result.isSuccess(result)) assert.fail("the decoder accepted it")
   return result.failure.reason
 }
 
@@ -49,7 +49,7 @@ describe("a chat completion request", () => {
     })
   })
 
-  it("means by null what it means by nothing", () => {
+  it("treats null like an absent field", () => {
     const names = [
       "models",
       "stream",
@@ -105,7 +105,7 @@ describe("a chat completion request", () => {
     ])
   })
 
-  it("takes what OpenAI's own client sends back of an answer", () => {
+  it("accepts an answer in the form in which OpenAI's client sends it back", () => {
     const detail = null
     const { messages } = decoded({
       messages: [
@@ -148,7 +148,7 @@ describe("a chat completion request", () => {
     ])
   })
 
-  it("takes the safety identifier for the user where it names none, and the key of the prompt's cache", () => {
+  it("uses `safety_identifier` when it has no `user`, and keeps `prompt_cache_key`", () => {
     const { conversation } = decoded({ safety_identifier: "s", prompt_cache_key: "k" })
     assert.deepStrictEqual([conversation.user, conversation.cacheKey], ["s", "k"])
     const both = decoded({ safety_identifier: "s", user: "u", prompt_cache_retention: "24h" })
@@ -163,7 +163,7 @@ describe("a chat completion request", () => {
     assert.deepStrictEqual(fieldsOf({ safety_identifier: `${longest}s` }), ["safety_identifier"])
   })
 
-  it("says of what it takes and does nothing with that it is ignored", () => {
+  it("lists the fields that have no effect as ignored", () => {
     const { ignored } = decoded({
       colour: 1,
       metadata: { a: "b" },
@@ -173,7 +173,7 @@ describe("a chat completion request", () => {
     assert.deepStrictEqual(ignored, ["colour", "metadata", "session_id", "routing.max_price.image"])
   })
 
-  it("bounds every list, before it looks into it", () => {
+  it("checks the length of every list before its items", () => {
     const many = (count: number) => Array.from({ length: count }, () => 1)
     const within = (message: object) => ({ messages: [{ role: "user", content: "x" }, message] })
     const call = { id: "a", type: "function", function: { name: "look", arguments: "{}" } }
@@ -193,7 +193,7 @@ describe("a chat completion request", () => {
     assert.lengthOf(decoded({ messages: [{ role: "user", content }] }).conversation.messages[0]?.content ?? [], 512)
   })
 
-  it("takes either name of the output limit, the newer first", () => {
+  it("accepts `max_tokens` and `max_completion_tokens`, and prefers the latter", () => {
     const limit = (body: object) => decoded(body).conversation.maxOutputTokens
     assert.strictEqual(limit({ max_tokens: 5 }), 5)
     assert.strictEqual(limit({ max_completion_tokens: 6 }), 6)
@@ -201,7 +201,7 @@ describe("a chat completion request", () => {
     assert.strictEqual(limit({ max_tokens: 5, max_completion_tokens: null }), 5)
   })
 
-  it("takes reasoning in either form, its own effort first", () => {
+  it("accepts `reasoning` and `reasoning_effort`, and prefers the effort in `reasoning`", () => {
     const of = (body: object) => decoded(body).conversation.reasoning
     assert.deepStrictEqual(of({ reasoning_effort: "low" }), { effort: "low", maxTokens: undefined, enabled: undefined })
     assert.strictEqual(of({ reasoning_effort: "low", reasoning: { effort: "high" } })?.effort, "high")
@@ -259,7 +259,7 @@ describe("a chat completion request", () => {
     ])
   })
 
-  it("keeps tools, the choice among them, and the form of the answer", () => {
+  it("keeps the tools, the tool choice and the response format", () => {
     const tool = { type: "function", function: { name: "look", description: "looks", parameters: {}, strict: true } }
     const of = (body: object) => decoded({ tools: [tool], ...body }).conversation
     assert.deepStrictEqual(of({}).tools, [{ name: "look", description: "looks", parameters: {}, strict: true }])
@@ -280,7 +280,7 @@ describe("a chat completion request", () => {
     })
   })
 
-  it("offers of the tools those that are allowed, and no others", () => {
+  it("offers only the tools in `allowed_tools`", () => {
     const tools = ["a", "b", "c"].map((name) => ({ type: "function", function: { name } }))
     const allowing = (mode: string, ...names: ReadonlyArray<string>) => {
       const allowed = names.map((name) => ({ type: "function", function: { name } }))
@@ -302,7 +302,7 @@ describe("a chat completion request", () => {
     assert.deepStrictEqual(fieldsOf({ tool_choice: allowing("auto", "a") }), ["tool_choice"])
   })
 
-  it("ends what the prompt cache is to keep where the caller does", () => {
+  it("sets a cache breakpoint at every `cache_control`", () => {
     const cache_control = { type: "ephemeral" }
     const { messages, tools } = decoded({
       tools: [{ type: "function", function: { name: "look" }, cache_control: { ...cache_control, ttl: "5m" } }],
@@ -329,7 +329,7 @@ describe("a chat completion request", () => {
     assert.deepStrictEqual(fieldsOf({ messages: wrong }), ["messages[0].content[0].cache_control.type"])
   })
 
-  it("keeps every sampling parameter, zeroes included, and lists what it sets", () => {
+  it("keeps every sampling parameter, zeros included, and lists those it sets", () => {
     const wire = {
       temperature: 0,
       top_p: 0,
@@ -364,7 +364,7 @@ describe("a chat completion request", () => {
     assert.include(decoded({ response_format: format }).parameters, "structured_outputs")
   })
 
-  it("streams only when asked, and gives OpenAI's usage frame only when asked", () => {
+  it("streams only with `stream`, and has OpenAI's usage chunk only with `include_usage`", () => {
     assert.isTrue(decoded({ stream: true }).stream)
     assert.isFalse(decoded({ stream: true, stream_options: {} }).includeUsage)
     assert.isTrue(decoded({ stream: true, stream_options: { include_usage: true } }).includeUsage)
@@ -372,11 +372,11 @@ describe("a chat completion request", () => {
 })
 
 describe("members of other services", () => {
-  it("are listed when nobody knows them", () => {
+  it("are listed as ignored when they are unknown", () => {
     assert.deepStrictEqual(decoded({ colour: 1, n: 1, provider: {} }).ignored, ["colour"])
   })
 
-  it("are refused when they would change the answer, before anything else is looked at", () => {
+  it("are rejected when they would change the answer, before any other check", () => {
     assert.deepStrictEqual(refusal({ n: 2, messages: 5 }), {
       _tag: "UnsupportedParameter",
       param: "n",
@@ -384,20 +384,20 @@ describe("members of other services", () => {
     })
   })
 
-  it("are read where this service has its own word for them", () => {
+  it("are read when the gateway has its own field for them", () => {
     assert.strictEqual(decoded({ provider: { sort: "price" } }).policy.strategy, "cost")
   })
 })
 
-describe("a wrong chat completion request", () => {
-  it("is refused unless it is an object", () => {
+describe("an invalid chat completion request", () => {
+  it("is rejected when it is not an object", () => {
     for (const body of [null, [], "x", 1, true, undefined]) {
       const reason = refusal(body)
       assert.strictEqual(reason._tag === "ValidationError" && reason.problems[0].field, "body")
     }
   })
 
-  it("has all its wrong fields named", () => {
+  it("is rejected with the names of all invalid fields", () => {
     assert.deepStrictEqual(fieldsOf({ temperature: 9, seed: "x", stop: 1, user: 7 }), [
       "temperature",
       "seed",
@@ -406,7 +406,7 @@ describe("a wrong chat completion request", () => {
     ])
   })
 
-  it("is told what would be right where one member decides", () => {
+  it("is rejected with the possible values of an invalid discriminator", () => {
     const reason = refusal({ ...plain, messages: [{ role: "robot", content: "x" }] })
     assert.deepStrictEqual(reason, {
       _tag: "ValidationError",
@@ -423,14 +423,14 @@ describe("a wrong chat completion request", () => {
     assert.deepStrictEqual(fieldsOf({ response_format: { type: "xml" } }), ["response_format.type"])
   })
 
-  it("has no member of reasoning beyond its own", () => {
+  it("is rejected for unknown fields of `reasoning`", () => {
     assert.deepStrictEqual(fieldsOf({ reasoning: { depth: 1, effort: "low", width: 2 } }), [
       "reasoning.depth",
       "reasoning.width"
     ])
   })
 
-  it("has its images checked in messages of users and of tools", () => {
+  it("is rejected for an invalid image in a user's or a tool's message", () => {
     const image = { type: "image_url", image_url: { url: "http://example.com/a.png" } }
     for (const message of [
       { role: "user", content: [image] },
@@ -440,7 +440,7 @@ describe("a wrong chat completion request", () => {
     }
   })
 
-  it("has a schema for its answer that is not too deep", () => {
+  it("is rejected for an output schema of more than 64 levels", () => {
     const formed = (schema: object) => ({
       response_format: { type: "json_schema", json_schema: { name: "n", schema } }
     })
@@ -449,7 +449,7 @@ describe("a wrong chat completion request", () => {
     assert.deepStrictEqual(fieldsOf(formed(deep)), ["response_format.json_schema.schema"])
   })
 
-  it("has images up to 20 MiB before their encoding", () => {
+  it("is rejected for an image of more than 20 MiB before its encoding", () => {
     const image = (characters: number) => ({
       messages: [
         {

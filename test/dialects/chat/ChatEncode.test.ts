@@ -8,7 +8,7 @@ import { answerWith } from "./answer.ts"
 const check = Schema.decodeUnknownSync(ChatCompletion, { onExcessProperty: "error" })
 
 describe("a whole answer", () => {
-  it("is OpenAI's chat completion with what it cost", () => {
+  it("is OpenAI's chat completion with its cost", () => {
     const answer = answerWith({ text: "Hello!", finish: "stop" })
     assert.deepStrictEqual(check(JSON.parse(JSON.stringify(encodeCompletion(answer)))), {
       id: "chatcmpl-01ARZ3NDEKTSV4RRFFQ69G5FAV",
@@ -40,7 +40,7 @@ describe("a whole answer", () => {
     })
   })
 
-  it("carries tool calls, reasoning, a refusal and log probabilities where there are some", () => {
+  it("contains tool calls, reasoning, a refusal and log probabilities when there are any", () => {
     const { choices } = check(
       encodeCompletion(
         answerWith({
@@ -73,7 +73,7 @@ describe("a whole answer", () => {
     })
   })
 
-  it("carries the seals of its reasoning, with a text or without", () => {
+  it("contains the seals of its reasoning, with or without a text", () => {
     const order = [
       { kind: "reasoning", length: 2, seal: "one" },
       { kind: "reasoning", length: 0, seal: "two" },
@@ -86,7 +86,7 @@ describe("a whole answer", () => {
     ])
   })
 
-  it("always says how it finished", () => {
+  it("always has a finish reason", () => {
     const finishOf = (output: Parameters<typeof answerWith>[0]) =>
       encodeCompletion(answerWith(output)).choices[0]?.finish_reason
     for (const finish of ["stop", "length", "tool_calls", "content_filter"] satisfies Array<FinishReason>) {
@@ -101,7 +101,7 @@ describe("a whole answer", () => {
     assert.deepStrictEqual(body.balance_warning, { warning: "low_balance", threshold: "Your balance is $1.00" })
   })
 
-  it("says an amount to the last nano-USD", () => {
+  it("gives its cost to the last nano-USD", () => {
     assert.strictEqual(encodeCompletion(answerWith({}, { cost: 1n })).cost_usd, 1e-9)
     assert.strictEqual(encodeCompletion(answerWith({}, { cost: 0n })).cost_usd, 0)
     assert.strictEqual(encodeCompletion(answerWith({}, { cost: 123_456_789_012_345n })).cost_usd, 123_456.789012345)

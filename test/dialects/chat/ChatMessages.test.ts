@@ -11,7 +11,7 @@ const file = (file_data: string, filename: string | null = null) =>
 const text = "data:text/markdown;base64,aGk="
 
 describe("messagesOf", () => {
-  it("reads files of text as text behind a line with their name", () => {
+  it("reads text files as text after a line with their name", () => {
     const [user, tool] = Result.getOrThrow(
       messagesOf([
         { role: "user", content: [file(text, "notes.md"), { type: "text", text: "so?" }] },
@@ -25,7 +25,7 @@ describe("messagesOf", () => {
     assert.deepStrictEqual(tool?.content, [{ type: "text", text: "hi" }])
   })
 
-  it("keeps a refusal that is sent back, and who speaks", () => {
+  it("keeps a refusal that the client sends back, and the names of speakers", () => {
     const read = Result.getOrThrow(
       messagesOf([
         { role: "user", name: "Ann", content: "a" },
@@ -59,7 +59,7 @@ describe("messagesOf", () => {
 describe("a PDF file among the messages", () => {
   const about = (url: string) => ({ ...file(url), file: { file_data: url, filename: "two\nlines.pdf" } })
 
-  it("is a part with its pages and its text, of the user's and of a tool's", () => {
+  it("becomes a part with its pages and the amount of its text, in a user's and in a tool's message", () => {
     const pdf = pdfWith(["One", "Two"])
     const content = [{ ...about(pdfUrl(pdf)), cache_control: { type: "ephemeral" } }] as const
     const read = Result.getOrThrow(
@@ -83,7 +83,7 @@ describe("a PDF file among the messages", () => {
     }
   })
 
-  it("is refused where it is none", () => {
+  it("is rejected when it is not a PDF file", () => {
     const read = messagesOf([{ role: "user", content: [about("data:application/pdf;base64,aGk=")] }])
     assert.deepInclude(Result.isFailure(read) ? read.failure.reason : undefined, {
       _tag: "ValidationError",
@@ -98,7 +98,7 @@ describe("a PDF file among the messages", () => {
 })
 
 describe("breakpointOf", () => {
-  it("is where a cache control stands", () => {
+  it("sets a cache breakpoint where there is a `cache_control`", () => {
     assert.deepStrictEqual(breakpointOf({ type: "ephemeral" }), { cacheBreakpoint: true })
     for (const nothing of [null, undefined]) assert.deepStrictEqual(breakpointOf(nothing), {})
   })

@@ -43,21 +43,21 @@ const frame = (delta: string, finish?: string, logprobs?: string) => `${HEAD}${c
 describe("a stream of chunks", () => {
   const text = frame('{"role":"assistant","content":"Hel"}') + frame('{"content":"lo \\"you\\"\\n😀"}')
 
-  it("of text ends with its finish, then usage and cost on an empty delta, then [DONE]", () => {
+  it("of text ends with its finish reason, then usage and cost on an empty delta, then [DONE]", () => {
     assert.strictEqual(
       encode([words("Hel", 'lo "you"\n😀'), end({ finish: "stop" })]),
       text + frame("{}", '"stop"') + HEAD + choice("{}", '"stop"') + REST + DONE
     )
   })
 
-  it("has OpenAI's own usage frame, without choices, where that was asked for", () => {
+  it("has OpenAI's usage chunk, without choices, when the request asks for it", () => {
     assert.strictEqual(
       encode([words("Hel", 'lo "you"\n😀'), end({ finish: "length" })], true),
       `${text}${frame("{}", '"length"')}${HEAD}"choices":[]${REST}${DONE}`
     )
   })
 
-  it("of a tool call names it first and then gives its arguments piece by piece", () => {
+  it("of a tool call begins with its name and continues with pieces of its arguments", () => {
     const items = [
       events({ _tag: "ToolStart", index: 0, id: "call_1", name: "look" }),
       events({ _tag: "ToolDelta", index: 0, text: '{"at":' }, { _tag: "ToolDelta", index: 0, text: '"it"}' }),
@@ -77,7 +77,7 @@ describe("a stream of chunks", () => {
     )
   })
 
-  it("carries reasoning, a refusal and log probabilities in members of their own", () => {
+  it("has reasoning, a refusal and log probabilities in their own fields", () => {
     const items = [
       events({ _tag: "Reasoning", text: "hm" }, { _tag: "Refusal", text: "no" }),
       events({ _tag: "Logprobs", content: [{ token: "x" }] })
@@ -90,7 +90,7 @@ describe("a stream of chunks", () => {
     )
   })
 
-  it("carries the seal of reasoning when that ends", () => {
+  it("sends the seal of reasoning when the reasoning ends", () => {
     const items = [
       events({ _tag: "Reasoning", text: "hm" }, { _tag: "ReasoningEnd", seal: "one" }, { _tag: "Text", text: "a" }),
       events({ _tag: "ReasoningEnd", seal: "two" })
@@ -105,20 +105,20 @@ describe("a stream of chunks", () => {
     )
   })
 
-  it("says nothing of finish and usage before the end", () => {
+  it("sends no finish reason and no usage before the end", () => {
     const usage = { input: 1, cached: 0, cacheWrite: 0, output: 1, reasoning: 0 }
     assert.strictEqual(encode([events({ _tag: "Finish", reason: "stop" }, { _tag: "Usage", usage })]), "")
     assert.strictEqual(encode([events({ _tag: "PromptUsage", usage })]), "")
   })
 
-  it("is kept alive by a comment", () => {
+  it("has a comment as its keep-alive", () => {
     assert.strictEqual(
       encode([words("a"), { _tag: "KeepAlive" }]),
       `${frame('{"role":"assistant","content":"a"}')}: svc-processing\n\n`
     )
   })
 
-  it("that breaks says so in a frame and still ends", () => {
+  it("that breaks ends with an error chunk and [DONE]", () => {
     const broken = failure({ _tag: "UpstreamError", detail: "openai broke off" }, new Error("swordfish"))
     const error =
       '"error":{"message":"No provider could serve this request (openai broke off).","type":"upstream_error","code":"upstream_error","param":null}'
@@ -128,18 +128,18 @@ describe("a stream of chunks", () => {
     )
   })
 
-  it("that breaks before anything came still begins with a role", () => {
+  it("that breaks before any output still begins with a role", () => {
     const items: ReadonlyArray<StreamItem> = [{ _tag: "Error", failure: failure({ _tag: "StoreUnavailable" }) }]
     assert.include(encode(items), choice('{"role":"assistant","content":""}', '"error"'))
   })
 
-  it("of nothing but an end begins with a role, whose frame it is only once", () => {
+  it("without output begins with a role, which it sends once", () => {
     const text = encode([end({})])
     assert.strictEqual(text.split('"role":"assistant"').length, 2)
     assert.isTrue(text.startsWith(frame('{"role":"assistant","content":""}', '"stop"')))
   })
 
-  it("has no line break within a frame, whatever is said", () => {
+  it("has no line break within an event, whatever the text is", () => {
     const text = encode([words("a\n\nb\r\n\u2028c\u0000")])
     assert.lengthOf(text.split("\n"), 3)
     assert.notInclude(text, "\r")

@@ -44,24 +44,24 @@ describe("members of other services' requests", () => {
     ["top_a", 0.5]
   ]
 
-  it("pass as OpenRouter's plugin that chooses a model, and no other", () => {
+  it("are accepted as OpenRouter's `auto-router` plugin, but not as another plugin", () => {
     assert.isUndefined(paramOf({ plugins: [{ id: "auto-router", cost_tier: "low" }] }))
     assert.strictEqual(paramOf({ plugins: [{ id: "auto-router" }, { id: "web" }] }), "plugins")
   })
 
   for (const [name, value] of harmless) {
-    it(`pass when they change nothing: ${name} as ${JSON.stringify(value)}`, () => {
+    it(`are accepted when they change nothing: ${name} as ${JSON.stringify(value)}`, () => {
       assert.isUndefined(paramOf({ [name]: value }))
     })
   }
 
   for (const [name, value] of telling) {
-    it(`are named when they would change the answer: ${name} as ${JSON.stringify(value)}`, () => {
+    it(`are rejected by name when they would change the answer: ${name} as ${JSON.stringify(value)}`, () => {
       assert.strictEqual(paramOf({ [name]: value }), name)
     })
   }
 
-  it("say what they must be, or what to do instead", () => {
+  it("are rejected with what they must be, or what to do instead", () => {
     const detailOf = (member: object): string => {
       const reason = firstUnsupported({ ...member })?.reason
       return reason?._tag === "UnsupportedParameter" ? reason.detail : ""
@@ -76,11 +76,11 @@ describe("members of other services' requests", () => {
     )
   })
 
-  it("say nothing by null", () => {
+  it("are accepted as null", () => {
     for (const [name] of [...harmless, ...telling]) assert.isUndefined(paramOf({ [name]: null }), name)
   })
 
-  it("are named where they stand, in contents and in tools", () => {
+  it("are rejected by their path in contents and in tools", () => {
     const text = { type: "text", text: "x" }
     for (const type of ["input_audio", "file", "video_url"]) {
       const messages = [
@@ -92,7 +92,7 @@ describe("members of other services' requests", () => {
     assert.strictEqual(paramOf({ tools: [{ type: "function" }, { type: "custom" }] }), "tools[1].type")
   })
 
-  it("are named where an earlier answer has them, of which nothing else would be left", () => {
+  it("are rejected in an earlier answer that would be empty without them", () => {
     const said = { role: "assistant", content: null, refusal: null }
     const paramWith = (more: object) =>
       paramOf({
@@ -106,7 +106,7 @@ describe("members of other services' requests", () => {
     assert.isUndefined(paramWith({ audio: null, function_call: null }))
   })
 
-  it("are files kept elsewhere, but not prompts kept for an hour", () => {
+  it("are rejected as files by id, but not as a cache lifetime of one hour", () => {
     const asked = (part: object) => paramOf({ messages: [{ role: "user", content: [part] }] })
     const file_data = "data:text/plain;base64,aGk="
     assert.isUndefined(asked({ type: "file", file: { file_data } }))
@@ -118,14 +118,14 @@ describe("members of other services' requests", () => {
     assert.isUndefined(paramOf({ tools: [{ type: "function", ...longer }] }))
   })
 
-  it("are no affair of this check when they are wrong altogether", () => {
+  it("are left to the schema when their type is wrong", () => {
     for (const messages of [null, "x", [null], [{ content: 5 }], [{ content: [null, "x", { type: "smell" }] }]]) {
       assert.isUndefined(paramOf({ messages }))
     }
     for (const tools of [null, "x", [null], [{}], [{ type: 5 }]]) assert.isUndefined(paramOf({ tools }))
   })
 
-  it("are listed when nobody knows them, whatever they are called", () => {
+  it("are listed as ignored when they are unknown, whatever their name is", () => {
     const body = JSON.parse('{"model":1,"n":1,"provider":{},"colour":1,"__proto__":2,"constructor":3}')
     assert.deepStrictEqual(ignoredMembers(body, new Set(["model"])), ["colour", "__proto__", "constructor"])
   })

@@ -14,7 +14,7 @@ const chatWishOf = (config: PresetConfig, body: object, byPath = false) =>
   Result.getOrThrow(decode(config, body, byPath))
 
 describe("what a preset supplies", () => {
-  it("is what the request does not say", () => {
+  it("is what the request does not set", () => {
     const preset: PresetConfig = { model: "a", temperature: 0.5, seed: 7, stop: "x" }
     assert.deepStrictEqual(filledFrom(preset, { temperature: 0, seed: null, messages }), {
       model: "a",
@@ -27,7 +27,7 @@ describe("what a preset supplies", () => {
     assert.strictEqual(filledFrom(undefined, body), body)
   })
 
-  it("is left out where the request says the same in another way", () => {
+  it("is dropped when the request sets the same under another name", () => {
     const over = (preset: PresetConfig, body: object) => filledFrom(preset, { ...body })
     assert.deepStrictEqual(over({ model: "a", models: ["b"] }, { models: ["c"] }), { models: ["c"] })
     assert.deepStrictEqual(over({ model: "a", models: ["b"] }, { model: "c" }), { model: "c" })
@@ -46,7 +46,7 @@ describe("what a preset supplies", () => {
     assert.deepStrictEqual(over({ model: "a" }, named), { model: "a", ...named })
   })
 
-  it("is decoded as if the caller had said it", () => {
+  it("is decoded as if the client had sent it", () => {
     const preset: PresetConfig = {
       models: ["a", "b"],
       temperature: 0.5,
@@ -65,7 +65,7 @@ describe("what a preset supplies", () => {
     assert.include(JSON.stringify(alone.reason), "tool_choice")
   })
 
-  it("is no excuse for what is wrong in the request, and moves no message in what is said of it", () => {
+  it("does not hide errors in the request, nor shift the indexes of its messages in them", () => {
     const preset: PresetConfig = { model: "a", instructions: "Be brief.", reasoning: { effort: "low" } }
     const fieldOf = (body: object) => {
       const { reason } = Result.getOrThrow(Result.flip(decode(preset, body, true)))
@@ -80,7 +80,7 @@ describe("what a preset supplies", () => {
     assert.deepStrictEqual(chatWishOf(preset, { messages, colour: 1 }).ignored, ["colour"])
   })
 
-  it("puts its instructions before everything else that is said", () => {
+  it("begins with its instructions, before every message of the request", () => {
     const instructions = { role: "system", content: [{ type: "text", text: "Be brief." }] } as const
     const own = [{ role: "system", content: "Be kind." }, ...messages]
     const { conversation } = chatWishOf({ model: "a", instructions: "Be brief." }, { messages: own })
@@ -95,7 +95,7 @@ describe("what a preset supplies", () => {
     assert.lengthOf(chatWishOf({ model: "a", instructions: "Be brief." }, hundred).conversation.messages, 101)
   })
 
-  it("has its routing behind the request's", () => {
+  it("includes its routing, which the request's routing overrides", () => {
     const preset: PresetConfig = { model: "a", routing: { strategy: "cost", data_policy: "zero_retention" } }
     const said = { ...defaultPolicy, strategy: "cost", dataPolicy: "zero_retention", source: "request" }
     assert.deepStrictEqual(Result.getOrThrow(presetPolicy(preset)) as object, said)
@@ -109,7 +109,7 @@ describe("what a preset supplies", () => {
     assert.strictEqual(chatWishOf({ model: "a" }, { messages }).policy.source, "default")
   })
 
-  it("may say how svc/auto chooses, and a request which of it has no effect", () => {
+  it("may set the options of svc/auto, and only those of the request are listed as ignored", () => {
     const router = { cost_tier: "low", pin_model: true } as const
     const preset: PresetConfig = { model: "svc/auto", router }
     const wish = (body: object, config = preset) => chatWishOf(config, { model: "@p", messages, ...body })
@@ -119,12 +119,12 @@ describe("what a preset supplies", () => {
     const plugins = [{ id: "auto-router", cost_tier: "high" }]
     assert.strictEqual(wish({ plugins }).auto.options.costTier, "high")
     assert.deepStrictEqual(wish({ session_id: "s" }).ignored, [])
-    assert.deepStrictEqual(wish({}).ignored, [], "what the caller did not say is not said to be ignored")
+    assert.deepStrictEqual(wish({}).ignored, [], "a field that the client did not send is not listed as ignored")
     assert.deepStrictEqual(wish({ models: ["a"] }).ignored, [])
     assert.deepStrictEqual(wish({ router, session_id: "s" }, { model: "a" }).ignored, ["router", "session_id"])
   })
 
-  it("counts in an estimate as in the request", () => {
+  it("applies to an estimate as to the request", () => {
     const preset: PresetConfig = { models: ["a", "b"], max_tokens: 9, instructions: "Be brief." }
     const { model, preparation } = Result.getOrThrow(decodeEstimate({ model: "@p", messages }, preset))
     const { auto, budgetCents, conversation, parameters, policy, stream } = chatWishOf(preset, {

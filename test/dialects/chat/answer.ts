@@ -1,7 +1,7 @@
 import { emptyOutput, type Output } from "../../../src/domain/Output.ts"
 import type { Answer } from "../../../src/domain/Answer.ts"
 
-/** A paid answer with this output. */
+/** Returns a paid answer with this output. */
 export const answerWith = (output: Partial<Output>, more: Partial<Answer> = {}): Answer => ({
   requestId: "req_01ARZ3NDEKTSV4RRFFQ69G5FAV",
   created: 1_700_000_000,

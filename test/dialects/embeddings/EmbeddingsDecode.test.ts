@@ -6,7 +6,7 @@ const model = "text-embedding-3-small"
 
 const workOf = (more: object) => Result.getOrThrow(decodeEmbeddings({ model, ...more })).work
 
-/** The fields that are named as wrong. */
+/** Returns the fields that the error names as invalid. */
 const wrong = (body: unknown): ReadonlyArray<string> => {
   const decoded = decodeEmbeddings(body)
   if (Result.isSuccess(decoded)) return []
@@ -15,7 +15,7 @@ const wrong = (body: unknown): ReadonlyArray<string> => {
 }
 
 describe("an embeddings request", () => {
-  it("has inputs of four shapes, which become a list", () => {
+  it("accepts inputs of four shapes, which become a list", () => {
     assert.deepStrictEqual(workOf({ input: "a" }).inputs, ["a"])
     assert.deepStrictEqual(workOf({ input: ["a", "b"] }).inputs, ["a", "b"])
     assert.deepStrictEqual(workOf({ input: [1, 0] }).inputs, [[1, 0]])
@@ -23,7 +23,7 @@ describe("an embeddings request", () => {
     assert.lengthOf(workOf({ input: Array.from({ length: 5_000 }, () => 1) }).inputs, 1)
   })
 
-  it("says what it does not leave to the defaults", () => {
+  it("has defaults for the fields that it does not set", () => {
     const defaults = {
       inputs: ["a"],
       dimensions: undefined,
@@ -74,7 +74,7 @@ describe("an embeddings request", () => {
     [{ model: "", input: "a", dimensions: -1, more: 1 }, ["more", "model", "dimensions"]]
   ]
 
-  it("names what is wrong", () => {
+  it("is rejected with the names of its invalid fields", () => {
     for (const [body, fields] of rows) {
       assert.deepStrictEqual(wrong(body).toSorted(), fields.toSorted(), JSON.stringify(body).slice(0, 200))
     }

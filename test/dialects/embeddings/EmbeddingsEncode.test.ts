@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { afterList, beforeList } from "../../../src/dialects/embeddings/EmbeddingsEncode.ts"
 
-it("puts the list between what else is said", () => {
+it("beforeList and afterList enclose the list of an embeddings answer", () => {
   const facts = { used: 7, cost: 140n, requestId: "req_1" }
   const before = beforeList('a "model"')
   const expected = {

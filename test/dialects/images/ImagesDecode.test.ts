@@ -22,7 +22,7 @@ const none = {
 }
 
 describe("decodeImages", () => {
-  it("fills in what is not said, and takes null for it", () => {
+  it("fills in defaults for absent fields and nulls", () => {
     const decoded = { model: "m", work: { prompt: "a kite", n: 1, ...none }, image: undefined, form: "usual" } as const
     assert.deepStrictEqual(Result.getOrThrow(decodeImages(plain)), decoded)
     const nulls = Object.fromEntries(
@@ -34,7 +34,7 @@ describe("decodeImages", () => {
     assert.isUndefined(Result.getOrThrow(decodeImages({ ...plain, size: "auto" })).work.size)
   })
 
-  it("reads all that can be said", () => {
+  it("reads every field", () => {
     const decoded = decodeImages({
       ...plain,
       n: 10,
@@ -64,7 +64,7 @@ describe("decodeImages", () => {
     })
   })
 
-  it("names every field that is wrong", () => {
+  it("names every invalid field", () => {
     assert.deepStrictEqual(fieldsOf({ ...plain, n: 0, quality: "best", seed: 1 }), ["seed", "n", "quality"])
     assert.deepStrictEqual(fieldsOf({ prompt: "" }), ["model", "prompt"])
     for (const size of ["63x64", "64x3841", "3840x3840", "01024x1024", "1024", "1024X1024", "1024x1024 ", "1e3x64"]) {
@@ -75,7 +75,7 @@ describe("decodeImages", () => {
     assert.deepStrictEqual(fieldsOf("no"), ["body"])
   })
 
-  it("judges an image by its form", () => {
+  it("rejects an image that is not an https or image data URL, or is too large", () => {
     for (const image of ["http://example.com/a", "data:text/plain;base64,AAAA", "data:image/png,a", "a.png", ""]) {
       assert.deepStrictEqual(fieldsOf({ ...plain, image }), ["image"], image)
     }

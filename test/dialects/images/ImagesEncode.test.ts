@@ -11,7 +11,7 @@ const answer = {
 }
 
 describe("encodeImages", () => {
-  it("gives each image as its address or as its bytes", () => {
+  it("returns each image as its URL or as its bytes", () => {
     const value = [{ url: "https://a/files/1" }, { base64: "AAAA", revisedPrompt: "a red kite" }]
     assert.deepStrictEqual(encodeImages({ ...answer, value }), {
       created: 1_700_000_000,
@@ -23,7 +23,7 @@ describe("encodeImages", () => {
     })
   })
 
-  it("says that a balance is low", () => {
+  it("warns of a low balance", () => {
     const { balance_warning } = encodeImages({ ...answer, value: [], balanceWarning: "below $5.00" })
     assert.deepStrictEqual(balance_warning, { warning: "low_balance", threshold: "below $5.00" })
   })

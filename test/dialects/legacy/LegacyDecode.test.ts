@@ -9,12 +9,13 @@ const decoded = (body: object) => Result.getOrThrow(decodeLegacyChat({ ...plain,
 
 const fieldsOf = (body: unknown): ReadonlyArray<string> => {
   const result = decodeLegacyChat(body)
-  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError") assert.fail("was taken")
+  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError")
+    assert.fail("the decoder accepted it")
   return result.failure.reason.problems.map(({ field }) => field)
 }
 
 describe("a legacy chat request", () => {
-  it("means what the same chat completion request means", () => {
+  it("is decoded like the same chat completion request", () => {
     const bodies = [
       {},
       { model: "gpt-4o, gpt-4o-mini", budget_cents: 3 },
@@ -47,14 +48,14 @@ describe("a legacy chat request", () => {
     }
   })
 
-  it("may name a session, which has its effect", () => {
+  it("may name a session, which is not listed as ignored", () => {
     const { ignored, sessionId } = decoded({ session_id: "s" })
     assert.deepStrictEqual([ignored, sessionId], [[], "s"])
     assert.isUndefined(decoded({ session_id: null }).sessionId)
     assert.deepStrictEqual(fieldsOf({ ...plain, session_id: "" }), ["session_id"])
   })
 
-  it("is closed", () => {
+  it("is rejected for unknown fields", () => {
     const foreign = [
       "stream",
       "tools",
@@ -78,7 +79,7 @@ describe("a legacy chat request", () => {
     assert.deepStrictEqual(fieldsOf({ ...plain, routing: { speed: 1 } }), ["routing.speed"])
   })
 
-  it("names what is wrong", () => {
+  it("is rejected with the names of its invalid fields", () => {
     assert.deepStrictEqual(fieldsOf([]), ["body"])
     assert.deepStrictEqual(fieldsOf({}), ["model", "messages"])
     assert.deepStrictEqual(fieldsOf({ ...plain, model: "", temperature: 9 }), ["model", "temperature"])

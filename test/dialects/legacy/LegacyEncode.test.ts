@@ -7,7 +7,7 @@ import { answerWith } from "../chat/answer.ts"
 
 const check = Schema.decodeUnknownSync(LegacyChatCompletion, { onExcessProperty: "error" })
 
-it("a legacy answer is a chat completion that says whether it was cached", () => {
+it("a legacy answer is a chat completion with `cached`", () => {
   const answer = answerWith({ text: "Hello!", finish: "stop" })
   for (const cached of [true, false]) {
     const body = check(JSON.parse(JSON.stringify(encodeLegacyChat(answer, cached))))

@@ -13,7 +13,7 @@ const bodyWith = (code: string, more: Partial<ErrorBody> = {}): ErrorBody => ({
 })
 
 describe("a legacy error", () => {
-  it("has its message, its code and the request's id at the top level too", () => {
+  it("repeats its message, its code and the request's id at the top level", () => {
     const body = bodyWith("validation_error", { details: [{ field: "a", message: "b" }] })
     assert.deepStrictEqual(check(encodeLegacyFailure(body, id)), {
       ...body,
@@ -23,7 +23,7 @@ describe("a legacy error", () => {
     })
   })
 
-  it("is flat beyond the rate limit", () => {
+  it("is flat when the account exceeds its rate limit", () => {
     assert.deepStrictEqual(check(encodeLegacyFailure(bodyWith("rate_limit_exceeded"), id)), {
       error: "rate_limit_exceeded",
       message: "m",
@@ -32,7 +32,7 @@ describe("a legacy error", () => {
     })
   })
 
-  it("says beyond a provider's rate limit that it is one", () => {
+  it("marks the rate limit of a provider", () => {
     const body = bodyWith("rate_limit_exceeded", { upstream_rate_limited: true })
     assert.deepStrictEqual(check(encodeLegacyFailure(body, id)), {
       error: "rate_limit_exceeded",

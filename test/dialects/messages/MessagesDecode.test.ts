@@ -18,7 +18,7 @@ const conversationOf = (body: object) => decode(body).conversation
 const said = (...all: ReadonlyArray<readonly [role: string, content: unknown]>) =>
   conversationOf(messages(...all)).messages
 
-/** The fields that are wrong, with what is said of each. */
+/** Returns the invalid fields, with the message about each. */
 const wrong = (body: unknown, config?: PresetConfig): Readonly<Record<string, string>> => {
   const decoded = decodeMessages(body, config)
   if (Result.isSuccess(decoded)) return {}
@@ -28,7 +28,7 @@ const wrong = (body: unknown, config?: PresetConfig): Readonly<Record<string, st
 }
 
 describe("a messages request", () => {
-  it("is a conversation with defaults for what it does not say", () => {
+  it("has defaults for the fields that it does not set", () => {
     const { auto, policy, ...wish } = decode(hello)
     assert.deepStrictEqual([auto.sessionId, policy.caching, policy.source], [undefined, undefined, "default"])
     assert.deepStrictEqual(wish, {
@@ -54,7 +54,7 @@ describe("a messages request", () => {
     })
   })
 
-  it("says all it can say, and names what it sets in the catalogue's words", () => {
+  it("keeps every field, and lists the parameters that it sets by the catalogue's names", () => {
     const { auto, conversation, parameters, policy, stream, ...wish } = decode({
       ...hello,
       models: ["b", "c"],
@@ -128,14 +128,14 @@ describe("a messages request", () => {
     assert.isTrue(stream)
   })
 
-  it("names edits of the context that no provider carries out", () => {
+  it("lists edits of the context that no provider applies as ignored", () => {
     const edits = [{ type: "clear_thinking_20251015", keep: "all" }, { type: "compact_20260112" }]
     const { ignored } = decode({ ...hello, context_management: { edits } })
     assert.deepStrictEqual(ignored, ["context_management.edits[1]"])
     assert.deepStrictEqual(decode({ ...hello, context_management: { edits: edits.slice(0, 1) } }).ignored, [])
   })
 
-  it("reads thinking and effort as what they ask for", () => {
+  it("reads thinking and effort as reasoning", () => {
     const reasoning = (body: object) => conversationOf({ ...hello, ...body }).reasoning
     const asked = (effort: string | undefined, maxTokens: number | undefined, enabled: boolean | undefined) => ({
       effort,
@@ -152,7 +152,7 @@ describe("a messages request", () => {
     assert.isTrue(decode({ ...hello, thinking: { type: "adaptive", display: "summarized" } }).showsThinking)
   })
 
-  it("reads the older word for a format, and whom it is for", () => {
+  it("reads the older `output_format`, and the user from `metadata`", () => {
     const schema = { type: "object", properties: {} }
     const { format, user } = conversationOf({
       ...hello,
@@ -165,18 +165,18 @@ describe("a messages request", () => {
     )
   })
 
-  it("looks at the size of a schema before all else of it", () => {
+  it("checks the size of an output schema before anything else in it", () => {
     const names = Array.from({ length: 150_000 }, (_, index) => `n${index}`)
     const properties = Object.fromEntries(names.map((name) => [name, {}]))
     const schema = { type: "object", additionalProperties: false, properties, required: names }
     const decoded = decodeMessages({ ...hello, output_format: { type: "json_schema", schema } })
-    const reason = Result.isFailure(decoded) ? decoded.failure.reason : assert.fail("it was taken")
+    const reason = Result.isFailure(decoded) ? decoded.failure.reason : assert.fail("the decoder accepted it")
     const message = `must have at most 65,536 bytes of JSON; got ${JSON.stringify(schema).length.toLocaleString("en-US")}`
     const problems = [{ field: "output_format.schema", message }]
     assert.deepInclude<object>(reason, { _tag: "ValidationError", problems })
   })
 
-  it("shows the model the examples of a tool's input with its description", () => {
+  it("adds the examples of a tool's input to its description", () => {
     const examples = { input_examples: [{ city: "Oslo" }, { city: "Rome" }] }
     const descriptionOf = (more: object) =>
       conversationOf({ ...hello, tools: [{ name: "t", input_schema: {}, ...examples, ...more }] }).tools[0]?.description
@@ -186,13 +186,13 @@ describe("a messages request", () => {
     assert.isUndefined(descriptionOf({ input_examples: [] }))
   })
 
-  it("sends Anthropic a typed tool without the callers that it may not have", () => {
+  it("keeps a typed tool for Anthropic without `allowed_callers`", () => {
     const bash = { type: "bash_20250124", name: "bash" }
     const { tools } = conversationOf({ ...hello, tools: [{ ...bash, allowed_callers: ["direct"] }] })
     assert.deepStrictEqual(tools[0]?.typed, bash)
   })
 
-  it("is strict about a schema that hosts can be strict about", () => {
+  it("sets `strict` for an output schema whose objects are all closed", () => {
     const strict = (schema: object) => {
       const { format } = conversationOf({ ...hello, output_config: { format: { type: "json_schema", schema } } })
       return format.type === "json_schema" ? format.strict : assert.fail()
@@ -212,7 +212,7 @@ describe("a messages request", () => {
     }
   })
 
-  it("reads every way to choose a tool", () => {
+  it("reads every form of `tool_choice`", () => {
     const tools = [{ name: "t", input_schema: {} }]
     const choice = (tool_choice: object) => {
       const { parallelToolCalls, toolChoice } = conversationOf({ ...hello, tools, tool_choice })
@@ -226,7 +226,7 @@ describe("a messages request", () => {
 })
 
 describe("the turns of a messages request", () => {
-  it("begin with the system's, whole or in parts", () => {
+  it("begin with the system prompt, as a text or in blocks", () => {
     const system = (value: unknown) => conversationOf({ ...hello, system: value }).messages.slice(0, -1)
     assert.deepStrictEqual(system("be brief"), [{ role: "system", content: [text("be brief")] }])
     assert.deepStrictEqual(system([text("a"), { ...text("b"), ...cached }]), [
@@ -236,7 +236,7 @@ describe("the turns of a messages request", () => {
     assert.deepStrictEqual(said(["user", "x"], ["system", "y"])[1], { role: "system", content: [text("y")] })
   })
 
-  it("have images with the field they stand in", () => {
+  it("keep images with the path of their field", () => {
     const url = { type: "image", source: { type: "url", url: "https://example.com/a.png" }, ...cached }
     assert.deepStrictEqual(said(["user", [text("x"), { type: "image", source: png }, url]]), [
       {
@@ -261,7 +261,7 @@ describe("the turns of a messages request", () => {
     ])
   })
 
-  it("name the tools that a client's search for tools found", () => {
+  it("name the tools that a client's tool search found", () => {
     const found = { type: "tool_reference", tool_name: "look" }
     const result = {
       type: "tool_result",
@@ -281,7 +281,7 @@ describe("the turns of a messages request", () => {
     )
   })
 
-  it("answer calls first, wherever the results stand", () => {
+  it("begin with the tool results, wherever those are in the content", () => {
     const content = [
       text("and now?"),
       { type: "tool_result", tool_use_id: "a", content: "fine", ...cached },
@@ -302,7 +302,7 @@ describe("the turns of a messages request", () => {
     ])
   })
 
-  it("keep the assistant's texts and calls, and what it thought in its place", () => {
+  it("keep the assistant's texts and calls, and its thinking with its position", () => {
     const content = [
       { type: "thinking", thinking: "hm", signature: "" },
       text("I look"),
@@ -323,7 +323,7 @@ describe("the turns of a messages request", () => {
     )
   })
 
-  it("have search results as text, behind their title and source", () => {
+  it("contain search results as text after their title and source", () => {
     const found = {
       type: "search_result",
       source: "https://example.com/a",
@@ -339,7 +339,7 @@ describe("the turns of a messages request", () => {
     assert.property(wrong(messages(["user", [{ ...found, title: undefined }]])), "messages[0].content[0].title")
   })
 
-  it("have documents as the text they are, behind their title and context", () => {
+  it("contain text documents as text after their title and context", () => {
     const textOf = (source: object, more: object = {}) => {
       const [message] = said(["user", [{ type: "document", source, ...more }]])
       return message?.role === "user" && message.content[0]?.type === "text" ? message.content[0].text : assert.fail()
@@ -355,8 +355,8 @@ describe("the turns of a messages request", () => {
   })
 })
 
-describe("a wrong messages request", () => {
-  it("is told every wrong field", () => {
+describe("an invalid messages request", () => {
+  it("is rejected with the names of all invalid fields", () => {
     const { messages: all, model, stream } = wrong({ ...hello, model: 7, messages: [], stream: "yes" })
     assert.deepStrictEqual(
       [all, typeof model, typeof stream],
@@ -367,7 +367,7 @@ describe("a wrong messages request", () => {
     for (const body of [null, [], "x"]) assert.property(wrong(body), "body")
   })
 
-  it("is one out of bounds", () => {
+  it("is rejected for a field that is out of bounds", () => {
     const cases: ReadonlyArray<readonly [member: string, ...values: ReadonlyArray<unknown>]> = [
       ["max_tokens", 0, 1.5, 9_007_199_254_740_992, "9", null],
       ["temperature", -0.1, 1.1],
@@ -388,7 +388,7 @@ describe("a wrong messages request", () => {
     assert.property(wrong({ ...hello, thinking: { type: "enabled", budget_tokens: 9 } }), "thinking.budget_tokens")
   })
 
-  it("is one with nothing in it, or in the wrong role", () => {
+  it("is rejected for empty content and for an unknown role", () => {
     assert.deepStrictEqual(wrong(messages(["user", ""])), { "messages[0].content": "must not be empty" })
     assert.property(wrong(messages(["user", []])), "messages[0].content")
     assert.property(wrong(messages(["narrator", "x"])), "messages[0].role")
@@ -398,7 +398,7 @@ describe("a wrong messages request", () => {
     )
   })
 
-  it("is one whose tools do not fit together", () => {
+  it("is rejected for duplicate or invalid tools, and for the choice of an undeclared tool", () => {
     const tool = { name: "t", input_schema: {} }
     assert.property(wrong({ ...hello, tools: [tool, tool] }), "tools[1].name")
     assert.property(wrong({ ...hello, tools: [{ name: "t" }] }), "tools[0].input_schema")
@@ -410,7 +410,7 @@ describe("a wrong messages request", () => {
     assert.deepStrictEqual(named, { "tool_choice.name": "must name a declared tool; got u" })
   })
 
-  it("is one with images and documents that are none", () => {
+  it("is rejected for invalid image URLs and documents", () => {
     const image = { type: "image", source: { type: "url", url: "ftp://x" } }
     assert.property(wrong(messages(["user", [image]])), "messages[0].content[0].source.url")
     for (const data of ["äö", "/w=="]) {
@@ -428,7 +428,7 @@ describe("a messages request to a preset", () => {
     tools: [{ type: "function", function: { name: "look" } }]
   } as const
 
-  it("is filled up from it, and may choose among its tools", () => {
+  it("takes from it what it does not set, and may choose among its tools", () => {
     const { conversation, model, models, parameters } = decode(
       { ...hello, model: "@p", top_p: 0.5, tool_choice: { type: "tool", name: "look" } },
       config
@@ -445,8 +445,8 @@ describe("a messages request to a preset", () => {
   })
 })
 
-describe("a request to count", () => {
-  it("may leave out the cap on the output, and is else the same", () => {
+describe("a request to count tokens", () => {
+  it("may omit `max_tokens`, and otherwise follows the same rules", () => {
     const { max_tokens: _, ...uncapped } = hello
     const { conversation } = Result.getOrThrow(decodeCount(uncapped))
     assert.deepStrictEqual(conversation.messages, [{ role: "user", content: [text("hello")] }])
@@ -455,7 +455,7 @@ describe("a request to count", () => {
     assert.isTrue(Result.isFailure(decodeCount({ ...uncapped, max_tokens: 0 })))
   })
 
-  it("bounds the schema of an output format where it stands", () => {
+  it("has a limit on the size of its output schema, in either field", () => {
     const schema = { type: "object", description: "d".repeat(SCHEMA_MAX_BYTES) }
     const format = { type: "json_schema", schema }
     const counted = (count: number) => count.toLocaleString("en-US")

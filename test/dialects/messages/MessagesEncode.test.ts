@@ -13,7 +13,7 @@ const encode = (output: Partial<Output>, more: Parameters<typeof answerWith>[1] 
 const call = (id: string, text: string) => ({ id, name: "look", arguments: text })
 
 describe("a message", () => {
-  it("says all of an answer, in Anthropic's order", () => {
+  it("contains the whole answer, in Anthropic's order", () => {
     const output = { text: "Hello", reasoning: "Hm", toolCalls: [call("a", '{"at":1}'), call("b", "")] }
     const { routing, ...rest } = encode({ ...output, finish: "tool_calls" }, { balanceWarning: "low" })
     assert.deepStrictEqual(routing, answerWith({}).routing)
@@ -46,7 +46,7 @@ describe("a message", () => {
     })
   })
 
-  it("signs its thinking, and shows no text of it where that is not wanted", () => {
+  it("signs its thinking, and omits the text when the request does not want it", () => {
     const order = [
       { kind: "reasoning", length: 2, seal: "one" },
       { kind: "reasoning", length: 0, seal: "two" },
@@ -68,17 +68,17 @@ describe("a message", () => {
     ])
   })
 
-  it("has no block for what was not said", () => {
+  it("has no block for empty output", () => {
     assert.deepStrictEqual(encode({ finish: "length" }).content, [])
     assert.notProperty(encode({}), "balance_warning")
   })
 
-  it("says a refusal as a text, and that it is one", () => {
+  it("contains a refusal as text, with the stop reason `refusal`", () => {
     const { content, stop_reason } = encode({ refusal: "I will not", finish: "stop" })
     assert.deepStrictEqual([content, stop_reason], [[{ type: "text", text: "I will not" }], "refusal"])
   })
 
-  it("keeps the input of a tool an object, whatever the model wrote", () => {
+  it("makes the input of a tool an object, whatever the model wrote", () => {
     const inputOf = (text: string) => {
       const [block] = encode({ toolCalls: [call("a", text)] }).content
       return block?.type === "tool_use" ? block.input : assert.fail("no tool_use")
@@ -87,13 +87,13 @@ describe("a message", () => {
     for (const text of ['{"at":', "[1]", "7", '"x"', "null"]) assert.deepStrictEqual(inputOf(text), { arguments: text })
   })
 
-  it("keeps all digits of an input's numbers", () => {
+  it("keeps all digits of numbers in the input of a tool", () => {
     const args = '{"order":1234567890123456789}'
     const message = encodeMessage(answerWith({ toolCalls: [call("a", args)] }), true)
     assert.include(JSON.stringify(message), `"input":${args}`)
   })
 
-  it("says why the model stopped", () => {
+  it("has Anthropic's stop reason for every finish reason", () => {
     const cases: ReadonlyArray<readonly [Partial<Output>, string, string | null]> = [
       [{ finish: "stop" }, "end_turn", null],
       [{}, "end_turn", null],

@@ -9,8 +9,8 @@ const id = "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 const errorWith = (type: string, code = "c") => ({ message: "m", type, code, param: null })
 
-describe("an error in Anthropic's words", () => {
-  /** Decided for every status, and for conflicts by their kind. */
+describe("an error in Anthropic's format", () => {
+  /** Anthropic's error type for every status. */
   const words: Readonly<Record<number, string>> = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -30,14 +30,14 @@ describe("an error in Anthropic's words", () => {
     504: "timeout_error"
   }
 
-  it("has their type for everything that can fail, and our code beside it", () => {
+  it("has Anthropic's type and the gateway's code for every failure", () => {
     for (const { code, status, type } of Object.values(table)) {
       const body = check(encodeMessagesFailure({ error: errorWith(type, code) }, id))
       assert.deepStrictEqual([body.type, body.error.type, body.error.code], ["error", words[status], code])
     }
   })
 
-  it("keeps what is said at the top level, and the id of another request's receipt", () => {
+  it("keeps top-level fields, and the id of another request's receipt", () => {
     const details = [{ field: "a", message: "b" }]
     const error = errorWith("invalid_request_error")
     assert.deepStrictEqual(check(encodeMessagesFailure({ error, details }, id)), {
@@ -51,7 +51,7 @@ describe("an error in Anthropic's words", () => {
     assert.strictEqual(encodeMessagesFailure({ error, limit_source: "balance" }, id).limit_source, "balance")
   })
 
-  it("tells Anthropic's clients to go on without a thread", () => {
+  it("tells Anthropic's clients to continue without a thread", () => {
     const error = (param: string) =>
       check(
         encodeMessagesFailure({ error: { ...errorWith("invalid_request_error", "unsupported_parameter"), param } }, id)
@@ -63,7 +63,7 @@ describe("an error in Anthropic's words", () => {
     assert.notProperty(error("container"), "details")
   })
 
-  it("names both ways to send a key where there is none", () => {
+  it("names both ways to send a key when the request has none", () => {
     const { error } = encodeMessagesFailure({ error: errorWith("authentication_error", "missing_api_key") }, id)
     assert.match(error.message, /`x-api-key: .*`Authorization: Bearer /)
   })

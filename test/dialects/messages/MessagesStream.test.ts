@@ -23,7 +23,7 @@ const encode = (items: ReadonlyArray<StreamItem>, showsThinking = true): string 
   return items.map((item) => encoder.encode(item)).join("")
 }
 
-/** The events of a stream, each held against the contract. */
+/** Returns the events of a stream, each checked against the contract. */
 const eventsIn = (text: string): ReadonlyArray<MessagesStreamEvent> => {
   assert.isTrue(text.endsWith("\n\n"))
   return text
@@ -46,7 +46,7 @@ const args = (index: number, text: string): OutputEvent => ({ _tag: "ToolDelta",
 
 type Delta = Extract<MessagesStreamEvent, { readonly type: "content_block_delta" }>["delta"]
 
-/** What a delta says; a signature is told apart by brackets. */
+/** Returns the text of a delta. Brackets mark a signature. */
 const saidBy = (delta: Delta): string => {
   switch (delta.type) {
     case "text_delta":
@@ -71,14 +71,14 @@ const foldOf = (all: ReadonlyArray<OutputEvent>) => {
   return fold.output()
 }
 
-/** What is said, and that it is said block by block, each closed before the next and numbered in its order. */
+/** Returns the blocks of a stream, and checks that each is closed before the next and that their indexes are in order. */
 const blocksOf = (all: ReadonlyArray<MessagesStreamEvent>) => {
   const blocks: Array<{ type: string; said: string; name?: string }> = []
   let open = false
   for (const event of all) {
     if (event.type === "content_block_start") {
       assert.strictEqual(event.index, blocks.length)
-      assert.isFalse(open, "the block before is still open")
+      assert.isFalse(open, "the previous block is still open")
       open = true
       const { content_block: block } = event
       blocks.push({
@@ -100,9 +100,9 @@ const blocksOf = (all: ReadonlyArray<MessagesStreamEvent>) => {
   return blocks
 }
 
-/** A stream of these events, one at a time, to its end. */
+/** Returns the stream of these events, encoded one at a time to the end. */
 const streamed = (all: ReadonlyArray<OutputEvent>) =>
-  // Nothing but the end of an answer need be kept.
+  // The encoder reads only the finish of the answer.
   eventsIn(encode([...all.map((event) => events(event)), { _tag: "End", answer: answerWith(endOf(all)) }]))
 
 const { usage, ...said } = encodeMessage(answerWith({}), true)
@@ -133,12 +133,12 @@ describe("a stream of events", () => {
     eventsIn(encode(items))
   })
 
-  it("says nothing of a prompt that is counted before the answer", () => {
+  it("sends no event for prompt usage that precedes the answer", () => {
     const prompt: OutputEvent = { _tag: "PromptUsage", usage: { input: 1, cached: 2, cacheWrite: 3 } }
     assert.deepStrictEqual(streamed([prompt, text("a")]), streamed([text("a")]))
   })
 
-  it("opens and closes a block whenever the kind changes", () => {
+  it("closes a block and opens another whenever the kind of output changes", () => {
     const all = [thought("a"), thought("b"), text("c"), refusal("d"), start(0), args(0, "{"), args(0, "}"), text("e")]
     const blocks = blocksOf(streamed([...all, { _tag: "Finish", reason: "tool_calls" }]))
     assert.deepStrictEqual(blocks, [
@@ -150,7 +150,7 @@ describe("a stream of events", () => {
     ])
   })
 
-  it("streams one call after another as they come", () => {
+  it("streams one call after another as they arrive", () => {
     const all = [start(0), args(0, '{"a":'), args(0, "1}"), start(1), args(1, "{}"), start(2), args(2, "{}")]
     const types = streamed(all).map(({ type }) => type.replace("content_block_", ""))
     const call = ["start", "delta", "stop"]
@@ -166,7 +166,7 @@ describe("a stream of events", () => {
     ])
   })
 
-  it("puts calls whose arguments come interleaved one behind another, and what follows them at the end", () => {
+  it("sends calls with interleaved arguments one after another, and what follows them at the end", () => {
     const all = [
       text("x"),
       start(0),
@@ -190,7 +190,7 @@ describe("a stream of events", () => {
     ])
   })
 
-  it("has the blocks of the whole answer, in the order in which all of it came", () => {
+  it("has the same blocks as the whole answer, in the order in which they arrived", () => {
     const all = [
       thought("a"),
       text("b"),
@@ -218,7 +218,7 @@ describe("a stream of events", () => {
     }
   })
 
-  it("ends calls without arguments and with broken ones, and drops blanks that come too late", () => {
+  it("closes calls with missing or broken arguments, and drops blanks that arrive too late", () => {
     assert.deepStrictEqual(blocksOf(streamed([start(0), start(1), args(1, '{"b":')])), [
       { type: "tool_use", said: "", name: "tool_0" },
       { type: "tool_use", said: '{"b":', name: "tool_1" }
@@ -229,7 +229,7 @@ describe("a stream of events", () => {
     ])
   })
 
-  it("puts arguments that are no object into one, as the whole answer does", () => {
+  it("wraps arguments that are not an object in one, as the whole answer does", () => {
     const all = ["[1", ",2]", " ", " {", "}", "", "hello"]
     const calls: ReadonlyArray<ReadonlyArray<string>> = [
       all.slice(0, 2),
@@ -245,7 +245,7 @@ describe("a stream of events", () => {
     assert.deepStrictEqual(said, inputs)
   })
 
-  it("loses nothing that comes behind calls whose arguments are no objects", () => {
+  it("loses nothing that follows calls whose arguments are not objects", () => {
     const all = [
       start(0),
       start(1),
@@ -268,13 +268,13 @@ describe("a stream of events", () => {
     assert.strictEqual(last?.type === "message_delta" && last.delta.stop_reason, whole.stop_reason)
   })
 
-  it("signs thinking where it ends, the same as a whole answer", () => {
+  it("signs thinking where it ends, as the whole answer does", () => {
     const end = (seal: string) => ({ _tag: "ReasoningEnd", seal }) as const
     const first = [thought("a"), end("one"), text("b")]
     const finish = { _tag: "Finish", reason: "stop" } as const
     const cases: ReadonlyArray<ReadonlyArray<OutputEvent>> = [
       [...first, finish],
-      // Without a call nothing of it is for anything.
+      // Without a later call the second seal has no use.
       [...first, end("two"), finish],
       [...first, end("two"), start(0), args(0, "{}"), finish],
       [end("one"), start(0), args(0, "{}"), end("two"), start(1), args(1, "{}"), finish],
@@ -295,7 +295,7 @@ describe("a stream of events", () => {
     }
   })
 
-  it("says nothing of empty texts, of log probabilities, or of the text of thinking that is not wanted", () => {
+  it("omits empty texts, log probabilities, and the text of thinking that the request does not want", () => {
     const all: ReadonlyArray<OutputEvent> = [thought("a"), text(""), { _tag: "Logprobs", content: [1] }, text("b")]
     const end: StreamItem = { _tag: "End", answer: answerWith(endOf(all)) }
     assert.deepStrictEqual(blocksOf(eventsIn(encode([events(...all), end], false))), [
@@ -308,7 +308,7 @@ describe("a stream of events", () => {
     )
   })
 
-  it("ends with an error that names itself, and nothing more", () => {
+  it("ends with an error event when it breaks, and nothing more", () => {
     const failed = failure({ _tag: "UpstreamError", detail: "lost" })
     const seen = eventsIn(encode([events(text("a")), { _tag: "Error", failure: failed }]))
     assert.deepStrictEqual(seen.at(-1), {
@@ -322,7 +322,7 @@ describe("a stream of events", () => {
     )
   })
 
-  it("says why the model stopped from what has come", () => {
+  it("derives the stop reason from the events that it sent", () => {
     const reasonOf = (...all: ReadonlyArray<OutputEvent>) => {
       const last = streamed(all).at(-2)
       return last?.type === "message_delta" ? [last.delta.stop_reason, last.delta.stop_sequence] : assert.fail()
@@ -335,7 +335,7 @@ describe("a stream of events", () => {
     assert.deepStrictEqual(reasonOf(start(0), finish("length")), ["max_tokens", null])
   })
 
-  it("says what the whole message says", () => {
+  it("has the content of the whole message", () => {
     const all = [
       thought("a"),
       text("b"),

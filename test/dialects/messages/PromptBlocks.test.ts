@@ -13,7 +13,7 @@ const document = (data: string) =>
   }) as const
 
 describe("blocks of a user's turn", () => {
-  it("with PDF files are parts, in results of tools too", () => {
+  it("with PDF files become parts, in tool results too", () => {
     const file = pdfWith(["One"]).toString("base64")
     const files: FilesRead = { allowance: pdfAllowance(), failures: [] }
     const broken = file.replaceAll(/.{76}/g, "$&\r\n")
@@ -36,7 +36,7 @@ describe("blocks of a user's turn", () => {
     assert.deepStrictEqual(files.failures, [])
   })
 
-  it("put what is wrong with the first wrong file to the failures", () => {
+  it("add the error of the first invalid file to the failures", () => {
     const files: FilesRead = { allowance: pdfAllowance(), failures: [] }
     userMessages([document("aGk="), document("JVBERi0")], "messages[3]", files)
     assert.deepStrictEqual(
@@ -45,7 +45,7 @@ describe("blocks of a user's turn", () => {
     )
   })
 
-  it("keep texts and their ends of cached prompts", () => {
+  it("keep texts and their cache breakpoints", () => {
     assert.deepStrictEqual(textParts(""), [])
     assert.deepStrictEqual(textParts([{ type: "text", text: "a" }]), [{ type: "text", text: "a" }])
     assert.deepStrictEqual(cacheableOf({ cache_control: { type: "ephemeral", ttl: "1h" } }), {

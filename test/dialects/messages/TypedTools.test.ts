@@ -7,8 +7,8 @@ const membersOf = (type: string, more: object = {}) => {
   return { names: Object.keys(properties), choices: choices.enum ?? [], required }
 }
 
-describe("a tool that Anthropic's API knows by its type", () => {
-  it("is a function with the input that is published for it", () => {
+describe("a tool that Anthropic's API defines by its type", () => {
+  it("becomes a function with the input that Anthropic publishes for it", () => {
     assert.deepStrictEqual(membersOf("bash_20250124").names, ["command", "restart"])
     assert.includeMembers(membersOf("memory_20250818").choices as Array<string>, ["delete", "rename", "view"])
     const click = membersOf("computer_20250124", { display_width_px: 800, display_height_px: 600 })
@@ -20,7 +20,7 @@ describe("a tool that Anthropic's API knows by its type", () => {
     )
   })
 
-  it("has what its version has", () => {
+  it("has the commands and fields of its version", () => {
     assert.include(membersOf("text_editor_20250124").choices, "undo_edit")
     assert.notInclude(membersOf("text_editor_20250728").choices, "undo_edit")
     assert.include(membersOf("text_editor_20250728").names, "insert_text")

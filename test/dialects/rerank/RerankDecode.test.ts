@@ -12,7 +12,7 @@ const wrong = (body: unknown): ReadonlyArray<string> => {
 }
 
 describe("a rerank request", () => {
-  it("says what it does not leave to the defaults", () => {
+  it("has defaults for the fields that it does not set", () => {
     const work = { query: "q", documents: ["a", "b"], topN: undefined, truncation: false }
     const defaults = { model: "rerank-2.5", work, returnDocuments: false }
     assert.deepStrictEqual(Result.getOrThrow(decodeRerank(asked)), defaults)
@@ -26,7 +26,7 @@ describe("a rerank request", () => {
     })
   })
 
-  it("names what is wrong", () => {
+  it("is rejected with the names of its invalid fields", () => {
     const rows: ReadonlyArray<readonly [unknown, ReadonlyArray<string>]> = [
       ["a", ["body"]],
       [{ ...asked, query: "" }, ["query"]],

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { encodeRerank } from "../../../src/dialects/rerank/RerankEncode.ts"
 
-it("puts documents back where they were asked for", () => {
+it("encodeRerank includes the documents when the request asks for them", () => {
   const work = { query: "q", documents: ["a", "b"], topN: undefined, truncation: false }
   const results = [
     { index: 1, score: 0.75 },

@@ -8,7 +8,7 @@ import type { ToolForm } from "../../../src/dialects/responses/ResponsesTools.ts
 const check = Schema.decodeUnknownSync(ResponsesStreamEvent, { onExcessProperty: "error" })
 const REQUEST = "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
-/** What is emitted, each event checked against the contract and without its number. */
+/** Returns the emitted events without their numbers, each checked against the contract. */
 const emitted = (run: (emit: Emit) => void): ReadonlyArray<object> => {
   const events: Array<object> = []
   run((type, members) => {
@@ -23,7 +23,7 @@ const typesOf = (events: ReadonlyArray<object>) => events.map((event) => "type" 
 describe("a call", () => {
   const call = { id: "call_1", name: "look" }
 
-  it("names its tool first and then gives its arguments piece by piece", () => {
+  it("begins with the name of its tool and continues with pieces of its arguments", () => {
     const id = "fc_01ARZ3NDEKTSV4RRFFQ69G5FAV_1"
     const place = { item_id: id, output_index: 1 }
     const item = { id, type: "function_call", call_id: "call_1", name: "look" }
@@ -43,7 +43,7 @@ describe("a call", () => {
     ])
   })
 
-  it("may be without arguments", () => {
+  it("may have no arguments", () => {
     const events = emitted((emit) => new StreamedCall(emit, REQUEST, 1, call, undefined).close("completed"))
     assert.deepStrictEqual(typesOf(events), [
       "response.output_item.added",
@@ -53,7 +53,7 @@ describe("a call", () => {
   })
 })
 
-describe("a call of a tool that is no function", () => {
+describe("a call of a custom tool, a search or a tool in a namespace", () => {
   const forms = new Map<string, ToolForm>([
     ["edits__patch", { kind: "custom", name: "patch", namespace: "edits" }],
     ["edits__undo", { kind: "function", name: "undo", namespace: "edits" }],
@@ -71,7 +71,7 @@ describe("a call of a tool that is no function", () => {
   }
   const wholeOf = (name: string, text: string) => callItemOf({ id: "call_1", name, arguments: text }, forms, REQUEST, 0)
 
-  it("streams the input of a custom tool as the text that it is", () => {
+  it("streams the input of a custom tool as plain text", () => {
     const id = "ctc_01ARZ3NDEKTSV4RRFFQ69G5FAV_0"
     const place = { item_id: id, output_index: 0 }
     const item = { id, type: "custom_tool_call", call_id: "call_1", name: "patch", namespace: "edits" }
@@ -90,7 +90,7 @@ describe("a call of a tool that is no function", () => {
     assert.deepStrictEqual(whole, wholeOf("edits__patch", '{"input":"one\\ntwo"}'))
   })
 
-  it("takes arguments of any other form for the input itself", () => {
+  it("uses arguments of any other form as the input itself", () => {
     for (const text of ["ls -l", '{"command":"ls"}', '["ls"]', ""]) {
       const { events, whole } = streamed("edits__patch", text)
       assert.propertyVal(whole, "input", text)
@@ -99,14 +99,14 @@ describe("a call of a tool that is no function", () => {
     }
   })
 
-  it("names a function in a namespace by both names", () => {
+  it("has the name and the namespace of a function in a namespace", () => {
     const { events, whole } = streamed("edits__undo", "{}")
     assert.include(whole, { type: "function_call", name: "undo", namespace: "edits", arguments: "{}" })
     assert.deepStrictEqual(whole, wholeOf("edits__undo", "{}"))
     assert.include(events[2], { type: "response.function_call_arguments.done", name: "undo" })
   })
 
-  it("gives the arguments of a search as an object", () => {
+  it("has the arguments of a search as an object", () => {
     const { events, whole } = streamed("tool_search", '{"query":', '"maps"}')
     assert.deepStrictEqual(typesOf(events), ["response.output_item.added", "response.output_item.done"])
     assert.deepStrictEqual(whole, {

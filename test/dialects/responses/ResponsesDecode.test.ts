@@ -20,7 +20,7 @@ const decoded = (body: object, preset?: PresetConfig): DecodedResponses =>
 
 const refusal = (body: unknown, preset?: PresetConfig): Reason => {
   const result = decodeResponses(body, preset)
-  if (Result.isSuccess(result)) assert.fail("decoded what it should refuse")
+  if (Result.isSuccess(result)) assert.fail("the decoder accepted it")
   return result.failure.reason
 }
 
@@ -57,7 +57,7 @@ describe("a request for a response", () => {
     })
   })
 
-  it("means by null what it means by nothing", () => {
+  it("treats null like an absent field", () => {
     const names = [
       "models",
       "instructions",
@@ -100,7 +100,7 @@ describe("a request for a response", () => {
     assert.deepStrictEqual(decoded(nulls), decoded({}))
   })
 
-  it("has each of its members in the conversation", () => {
+  it("keeps each of its fields in the conversation", () => {
     const { conversation, echo, parameters, stream } = decoded({
       instructions: "Be brief.",
       max_output_tokens: 9,
@@ -178,7 +178,7 @@ describe("a request for a response", () => {
     assert.isTrue(stream)
   })
 
-  it("takes the safety identifier for the user where it names none", () => {
+  it("uses `safety_identifier` when it has no `user`", () => {
     assert.strictEqual(decoded({ safety_identifier: "s" }).conversation.user, "s")
     assert.strictEqual(decoded({ safety_identifier: "s", user: "u" }).conversation.user, "u")
     const longest = "s".repeat(128)
@@ -186,7 +186,7 @@ describe("a request for a response", () => {
     assert.strictEqual(decoded({ prompt_cache_key: "k" }).conversation.cacheKey, "k")
   })
 
-  it("chooses among tools in every form", () => {
+  it("accepts every form of `tool_choice`", () => {
     const choose = (tool_choice: unknown) => {
       const { toolChoice, tools } = decoded({ tools: [look, hear], tool_choice }).conversation
       return [toolChoice, tools.map(({ name }) => name)]
@@ -199,7 +199,7 @@ describe("a request for a response", () => {
     assert.deepStrictEqual(choose(allowed("required")), [{ type: "required" }, ["hear"]])
   })
 
-  it("chooses none that there is not", () => {
+  it("is rejected for the choice of an undeclared tool", () => {
     assert.deepStrictEqual(fieldsOf({ tool_choice: "required" }), ["tool_choice"])
     assert.deepStrictEqual(fieldsOf({ tool_choice: hear, tools: [look] }), ["tool_choice.name"])
     const allowed = { type: "allowed_tools", mode: "auto", tools: [look, hear] }
@@ -207,7 +207,7 @@ describe("a request for a response", () => {
     assert.deepStrictEqual(fieldsOf({ tool_choice: { ...allowed, tools: [] }, tools: [look] }), ["tool_choice.tools"])
   })
 
-  it("has the bounds of the contract", () => {
+  it("is rejected for fields beyond the limits of the contract", () => {
     const wrong: ReadonlyArray<readonly [object, string]> = [
       [{ model: "" }, "model"],
       [{ models: [] }, "models"],
@@ -241,7 +241,7 @@ describe("a request for a response", () => {
     assert.strictEqual(refusal([])._tag, "ValidationError")
   })
 
-  it("counts characters as the contract does, by code points", () => {
+  it("counts characters in code points, as the contract does", () => {
     const most = { a: "😀".repeat(512), ["😀".repeat(64)]: "" }
     const said = { ...plain, metadata: most, user: "😀".repeat(256), session_id: "😀".repeat(256) }
     assert.isTrue(Result.isSuccess(decodeResponses(said, undefined)))
@@ -249,16 +249,16 @@ describe("a request for a response", () => {
     assert.deepStrictEqual(fieldsOf({ session_id: "😀".repeat(257) }), ["session_id"])
   })
 
-  it("names a metadata key that is too long", () => {
+  it("is rejected with the name of a metadata key that is too long", () => {
     assert.isTrue(fieldsOf({ metadata: { ["k".repeat(65)]: "" } })[0]?.startsWith("metadata"))
   })
 
-  it("refuses what is not offered, and says where it stands", () => {
+  it("is rejected with the name of an unsupported field", () => {
     const reason = refusal({ ...plain, previous_response_id: "resp_1" })
     assert.strictEqual(reason._tag === "UnsupportedParameter" && reason.param, "previous_response_id")
   })
 
-  it("says what has no effect", () => {
+  it("lists its fields that have no effect", () => {
     const logprobs = { include: ["message.output_text.logprobs"], top_logprobs: 3 }
     const idle: ReadonlyArray<readonly [object, ReadonlyArray<string>]> = [
       [{ unheard_of: 1, seed: 7 }, ["unheard_of", "seed"]],
@@ -284,7 +284,7 @@ describe("a request for a response", () => {
     for (const [body, names] of idle) assert.deepStrictEqual([...decoded(body).ignored], [...names])
   })
 
-  it("asks no provider for log-probabilities that cannot be shown", () => {
+  it("does not ask the provider for log probabilities that the answer cannot show", () => {
     const asked = { include: ["message.output_text.logprobs"], top_logprobs: 3 }
     assert.deepStrictEqual([decoded(asked).conversation.sampling, decoded(asked).parameters], [{}, []])
   })
@@ -301,7 +301,7 @@ describe("a request for a response", () => {
       router: { pin_model: true }
     }
 
-    it("is filled up from it, and repeats only what it said itself", () => {
+    it("takes from it what it does not set, and echoes only its own fields", () => {
       const { conversation, echo, model } = decoded({ model: "@p", instructions: "Of the caller." }, preset)
       assert.strictEqual(model, "svc/auto")
       assert.strictEqual(conversation.sampling.temperature, 0.5)
@@ -312,7 +312,7 @@ describe("a request for a response", () => {
       assert.strictEqual(echo.instructions, "Of the caller.")
     })
 
-    it("chooses among its tools", () => {
+    it("may choose among its tools", () => {
       const body = { model: "@p", tool_choice: { type: "allowed_tools", mode: "required", tools: [hear] } }
       const { toolChoice, tools } = decoded(body, preset).conversation
       assert.deepStrictEqual([toolChoice, tools.map(({ name }) => name)], [{ type: "required" }, ["hear"]])
@@ -321,7 +321,7 @@ describe("a request for a response", () => {
       ])
     })
 
-    it("has an effect of what the preset's model makes use of", () => {
+    it("does not list fields that the preset's model uses as ignored", () => {
       assert.deepStrictEqual(decoded({ model: "@p", session_id: "s" }, preset).ignored, [])
       const plugins = [{ id: "auto-router", allowed_models: ["gpt-4o"], pin_model: true }]
       const { auto, ignored } = decoded({ model: "@p", session_id: "s", plugins }, preset)
@@ -330,8 +330,8 @@ describe("a request for a response", () => {
   })
 })
 
-describe("a prompt to be counted", () => {
-  it("is read like the request it is of, and may be without an input or a model", () => {
+describe("a request to count tokens", () => {
+  it("is decoded like a request for a response, and may omit the input and the model", () => {
     const { conversation, model } = Result.getOrThrow(decodePrompt({ instructions: "Be brief." }, undefined))
     assert.isUndefined(model)
     assert.deepStrictEqual(conversation.messages, [{ role: "system", content: [{ type: "text", text: "Be brief." }] }])
@@ -340,7 +340,7 @@ describe("a prompt to be counted", () => {
     assert.isTrue(Result.isFailure(decodePrompt("hello", undefined)))
   })
 
-  it("bounds the schema of its format", () => {
+  it("has a limit on the size of its output schema", () => {
     const schema = { type: "object", description: "d".repeat(SCHEMA_MAX_BYTES) }
     const format = { type: "json_schema", name: "n", schema }
     assert.deepStrictEqual(fieldsOf({ text: { format } }), ["text.format.schema"])

@@ -25,7 +25,7 @@ const calls = [
 const text = (value: string) => ({ type: "output_text", text: value, annotations: [] })
 
 describe("a whole response", () => {
-  it("has every member of the contract, and no other", () => {
+  it("has every field of the contract, and no other", () => {
     const said: Echo = { instructions: "Be brief.", maxOutputTokens: 9, metadata: { a: "b" }, parallelToolCalls: false }
     const answer = answerWith({ text: "hello", finish: "stop" }, { balanceWarning: "low" })
     assert.deepStrictEqual(encodeResponse(answer, said), {
@@ -66,7 +66,7 @@ describe("a whole response", () => {
     })
   })
 
-  it("has its items in their order, each with an id of its own", () => {
+  it("has its items in order, each with its own id", () => {
     const { output, output_text } = encode({ text: "so", reasoning: "hm", toolCalls: calls, finish: "tool_calls" })
     assert.deepStrictEqual(output, [
       {
@@ -89,18 +89,18 @@ describe("a whole response", () => {
     assert.strictEqual(output_text, "so")
   })
 
-  it("has no message where nothing was said", () => {
+  it("has no message when there is no text", () => {
     const { output, output_text } = encode({ toolCalls: calls })
     assert.deepStrictEqual([output.map(({ type }) => type), output_text], [["function_call", "function_call"], ""])
   })
 
-  it("has a refusal as text", () => {
+  it("contains a refusal as text", () => {
     const { output, output_text } = encode({ text: "Well, ", refusal: "no." })
     assert.deepStrictEqual(output[0]?.type === "message" && output[0].content, [text("Well, "), text("no.")] as never)
     assert.strictEqual(output_text, "Well, no.")
   })
 
-  it("says why it is not complete, and which item was cut", () => {
+  it("has the reason why it is incomplete, and marks the item that was cut", () => {
     const cut = encode({ text: "so", toolCalls: calls, finish: "length" })
     assert.deepStrictEqual([cut.status, cut.incomplete_details], ["incomplete", { reason: "max_output_tokens" }])
     assert.deepStrictEqual(
@@ -114,14 +114,14 @@ describe("a whole response", () => {
     )
   })
 
-  it("tells a low balance in a header", () => {
+  it("warns of a low balance in a header", () => {
     assert.deepStrictEqual(headersOf(answerWith({})), {})
     assert.deepStrictEqual(headersOf(answerWith({}, { balanceWarning: "low" })), { "x-balance-warning": "low" })
   })
 })
 
-describe("a response that has begun", () => {
-  it("has the same members, of which those known only at the end are null", () => {
+describe("a response in progress", () => {
+  it("has the same fields, with null for those that are known only at the end", () => {
     const { created, model, requestId } = answerWith({})
     const begun = encodeBegun({ created, model, requestId, describe: describeFailure }, echo)
     Schema.decodeUnknownSync(ResponseBegun, strict)(begun)

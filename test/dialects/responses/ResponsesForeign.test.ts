@@ -41,16 +41,16 @@ describe("members of OpenAI's request for a response", () => {
     ["usage", true]
   ]
 
-  it("pass where they ask for nothing that is left undone", () => {
+  it("are accepted when they change nothing", () => {
     for (const [name, value] of harmless) assert.isUndefined(paramOf({ [name]: value }), `${name} ${String(value)}`)
     for (const [name] of telling) assert.isUndefined(paramOf({ [name]: null }), name)
   })
 
-  it("are refused by name where they would change the answer", () => {
+  it("are rejected by name when they would change the answer", () => {
     for (const [name, value] of telling) assert.strictEqual(paramOf({ [name]: value }), name)
   })
 
-  it("choose no tool that only OpenAI's servers run, and none of a type that is not known", () => {
+  it("are rejected when they choose only tools that OpenAI's servers run, or a tool of an unknown type", () => {
     const look = { type: "function", name: "look" }
     const hosted = ["web_search", "web_search_2025_08_26", "file_search", "code_interpreter", "mcp", "image_generation"]
     for (const type of [...hosted, "computer_use_preview", "local_shell"]) {
@@ -65,7 +65,7 @@ describe("members of OpenAI's request for a response", () => {
     assert.strictEqual(paramOf({ tool_choice: unknown }), "tool_choice.tools[1].type")
   })
 
-  it("have no items that stand for what is kept elsewhere, or that only a hosted tool makes", () => {
+  it("are rejected for items that refer to stored data, or that only a hosted tool creates", () => {
     for (const type of ["item_reference", "web_search_call", "computer_call_output", "compaction", "unheard_of"]) {
       assert.strictEqual(paramOf({ input: [{ role: "user", content: "" }, { type }] }), "input[1].type")
     }
@@ -74,7 +74,7 @@ describe("members of OpenAI's request for a response", () => {
     }
   })
 
-  it("have no parts that stand for what is kept elsewhere", () => {
+  it("are rejected for parts that refer to stored files or URLs of files, and for audio", () => {
     assert.strictEqual(paramOf(asked({ type: "input_image", file_id: "file_1" })), "input[0].content[1].file_id")
     assert.strictEqual(paramOf(asked({ type: "input_file", file_id: "file_1" })), "input[0].content[1].file_id")
     assert.strictEqual(paramOf(asked({ type: "input_file", file_url: "https://x" })), "input[0].content[1].file_url")
@@ -84,14 +84,14 @@ describe("members of OpenAI's request for a response", () => {
     assert.isUndefined(paramOf(asked({ type: "input_image", image_url: "https://x", file_id: null })))
   })
 
-  it("have no images in instructions", () => {
+  it("are rejected for images in instructions", () => {
     const image = { type: "input_image", image_url: "https://x" }
     for (const role of ["system", "developer"])
       assert.strictEqual(paramOf(asked(image, role)), "input[0].content[1].type")
     assert.isUndefined(paramOf(asked(image)))
   })
 
-  it("are left to the schema where they are of no form at all", () => {
+  it("are left to the schema when their type is wrong", () => {
     for (const input of [7, [7], [null], [{ type: 7 }], [{ role: "user", content: [7, { type: 7 }] }]]) {
       assert.isUndefined(paramOf({ input }))
     }

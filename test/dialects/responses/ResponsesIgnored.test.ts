@@ -4,7 +4,7 @@ import { ignoredInside } from "../../../src/dialects/responses/ResponsesIgnored.
 const text = (more: object = {}) => ({ type: "input_text", text: "a", ...more })
 const look = { type: "function", name: "look", parameters: { type: "object", free: 1 } }
 
-/** By what is in it: the body, and the members that are named. */
+/** What the body contains, the body, and the members that are named as ignored. */
 const cases: ReadonlyArray<readonly [what: string, body: object, names: ReadonlyArray<string>]> = [
   ["a message without a type", { input: [{ role: "user", content: "a", foo: 1 }] }, ["input[0].foo"]],
   [
@@ -28,7 +28,7 @@ const cases: ReadonlyArray<readonly [what: string, body: object, names: Readonly
     ["input[0].content[0].foo", "input[0].content[1].bar"]
   ],
   [
-    "what the assistant said",
+    "a message of the assistant",
     {
       input: [
         {
@@ -85,7 +85,7 @@ const cases: ReadonlyArray<readonly [what: string, body: object, names: Readonly
     ["input[0].tools[0].foo", "input[1].tools[0].bar", "tools[0].foo", "tools[1].format.bar", "tools[2].tools[0].baz"]
   ],
   [
-    "the choice of a tool, the form of the text and the stream's options",
+    "the tool choice, the text format and the stream options",
     {
       tool_choice: {
         type: "allowed_tools",
@@ -107,7 +107,7 @@ describe("members inside a request for a response", () => {
     })
   }
 
-  it("are 32 at most, whatever tools are left out as a whole", () => {
+  it("are at most 32, and never inside hosted tools", () => {
     const tools = Array.from({ length: 40 }, () => ({ type: "mcp", server_url: "https://x" }))
     const input = Array.from({ length: 40 }, () => ({ role: "user", content: "a", foo: 1 }))
     assert.lengthOf(ignoredInside({ tools, input }), 32)

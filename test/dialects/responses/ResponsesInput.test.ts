@@ -10,7 +10,7 @@ const messages = (...input: ReadonlyArray<unknown>): ReadonlyArray<Message> =>
 
 const fieldsOf = (...input: ReadonlyArray<unknown>): ReadonlyArray<string> => {
   const result = messagesOf(input, new Toolbox())
-  if (Result.isSuccess(result)) assert.fail("decoded what it should refuse")
+  if (Result.isSuccess(result)) assert.fail("the decoder accepted it")
   const { reason } = result.failure
   return reason._tag === "ValidationError" ? reason.problems.map(({ field }) => field) : [reason._tag]
 }
@@ -29,13 +29,13 @@ const said = (value: string) => ({
 })
 
 describe("the input of a response", () => {
-  it("is one message of the user where it is a text", () => {
+  it("becomes one user message when it is a text", () => {
     assert.deepStrictEqual(Result.getOrThrow(messagesOf("hello", new Toolbox())), [
       { role: "user", content: [text("hello")] }
     ])
   })
 
-  it("has messages of every role, short or in parts, with or without a type", () => {
+  it("may have messages of every role, as a text or in parts, with or without a `type`", () => {
     assert.deepStrictEqual(
       messages(
         { role: "system", content: "a" },
@@ -56,7 +56,7 @@ describe("the input of a response", () => {
     )
   })
 
-  it("has the report of an agent's tool that answers no call as a message of the user", () => {
+  it("becomes a user message when it is the output of an agent's tool that answers no call", () => {
     const report = { type: "function_call_output", namespace: "agent", name: "goal", output: "reached" }
     assert.deepStrictEqual(messages({ role: "user", content: "go" }, call("c1"), output("c1"), report), [
       { role: "user", content: [text("go")] },
@@ -67,7 +67,7 @@ describe("the input of a response", () => {
     assert.deepStrictEqual(fieldsOf({ type: "function_call_output", output: "x" }), ["input[0].call_id"])
   })
 
-  it("has images, each with the field it stands in, and files of text", () => {
+  it("keeps images with the path of their field, and text files as text", () => {
     const image = { type: "input_image", image_url: "https://example.com/a.png" }
     const data = `data:text/plain;base64,${Buffer.from("in a file").toString("base64")}`
     const file = { type: "input_file", filename: "a.txt", file_data: data }
@@ -91,7 +91,7 @@ describe("the input of a response", () => {
     )
   })
 
-  it("makes one message of what the assistant said and called in a row, whatever it thought between", () => {
+  it("becomes one message for consecutive texts and calls of the assistant, despite reasoning between them", () => {
     const thought = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "…" }
     const expected: ReadonlyArray<Message> = [
       { role: "assistant", content: [text("so")], toolCalls: [called("1"), called("2")] },
@@ -103,7 +103,7 @@ describe("the input of a response", () => {
     assert.deepStrictEqual(messages(call("1"), said("so"), call("2"), ...outputs), expected)
   })
 
-  it("makes a message of each turn", () => {
+  it("becomes one message for each turn", () => {
     assert.deepStrictEqual(messages(call("1"), output("1"), call("2"), output("2"), said("so")), [
       { role: "assistant", content: [], toolCalls: [called("1")] },
       answered("1"),
@@ -113,7 +113,7 @@ describe("the input of a response", () => {
     ])
   })
 
-  it("names the fields of a wrong item", () => {
+  it("is rejected with the fields of an invalid item", () => {
     assert.deepStrictEqual(fieldsOf(said("a"), { role: "user" }), ["input[1].content"])
     assert.deepStrictEqual(fieldsOf({ role: "tool", content: "" }), ["input[0].role"])
     assert.deepStrictEqual(fieldsOf({ type: "function_call" }), [
@@ -132,7 +132,7 @@ describe("the input of a response", () => {
     assert.deepStrictEqual(fieldsOf("hello"), ["input[0].role"])
   })
 
-  it("refuses files that are neither text nor PDF, and PDF files in instructions", () => {
+  it("is rejected for files that are neither text nor PDF, and for PDF files in instructions", () => {
     const file = (file_data: string, role = "user") => ({ role, content: [{ type: "input_file", file_data }] })
     assert.deepStrictEqual(fieldsOf(file("data:application/zip;base64,JVBERi0=")), ["UnsupportedParameter"])
     assert.deepStrictEqual(fieldsOf(file("data:application/pdf;base64,JVBERi0=")), ["input[0].content[0].file_data"])
@@ -141,11 +141,11 @@ describe("the input of a response", () => {
     assert.deepStrictEqual(fieldsOf(file("hello")), ["input[0].content[0].file_data"])
   })
 
-  it("says more than what was thought", () => {
+  it("is rejected when it contains only reasoning", () => {
     assert.deepStrictEqual(fieldsOf({ type: "reasoning", summary: [] }), ["input"])
   })
 
-  it("has calls of custom tools and searches as calls of the functions they are offered as", () => {
+  it("has calls of custom tools and searches as calls of the functions that stand for them", () => {
     const toolbox = new Toolbox()
     const patch = { type: "custom", name: "patch" }
     const namespace = { type: "namespace", name: "edits", tools: [patch] }
@@ -189,7 +189,7 @@ describe("the input of a response", () => {
     ])
   })
 
-  it("names what is wrong of a tool that an item declares", () => {
+  it("is rejected with the path of an invalid tool that an item declares", () => {
     const failed = addTools(new Toolbox(), [{ type: "additional_tools", tools: [{ type: "local_shell" }] }])
     assert.deepInclude(failed?.reason, { _tag: "UnsupportedParameter", param: "input[0].tools[0].type" })
     const many = addTools(new Toolbox(), [{ type: "additional_tools", tools: Array.from({ length: 513 }, () => ({})) }])

@@ -6,7 +6,7 @@ import { type Emit, MessageItem, ReasoningItem } from "../../../src/dialects/res
 const check = Schema.decodeUnknownSync(ResponsesStreamEvent, { onExcessProperty: "error" })
 const REQUEST = "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
-/** What is emitted, each event checked against the contract and without its number. */
+/** Returns the emitted events without their numbers, each checked against the contract. */
 const emitted = (run: (emit: Emit) => void): ReadonlyArray<object> => {
   const events: Array<object> = []
   run((type, members) => {
@@ -22,7 +22,7 @@ describe("a message", () => {
   const item = { id, type: "message", role: "assistant" }
   const part = (text: string) => ({ type: "output_text", text, annotations: [] })
 
-  it("is added empty, said piece by piece, and done with all of it", () => {
+  it("is added empty, continues with deltas, and ends with its whole text", () => {
     let whole: object = {}
     const events = emitted((emit) => {
       const message = new MessageItem(emit, REQUEST, 2)
@@ -45,7 +45,7 @@ describe("a message", () => {
     assert.deepStrictEqual(whole, done)
   })
 
-  it("has a refusal as a part of its own, which is text in the whole", () => {
+  it("streams a refusal as a separate part, which is text in the whole message", () => {
     let whole: object = {}
     const events = emitted((emit) => {
       const message = new MessageItem(emit, REQUEST, 2)
@@ -71,7 +71,7 @@ describe("a message", () => {
     assert.deepStrictEqual(whole, { ...item, status: "incomplete", content: [part("Well"), part("no")] })
   })
 
-  it("takes log-probabilities that come alone for those of the text before them", () => {
+  it("assigns log probabilities that arrive alone to the text before them", () => {
     const after = (run: (message: MessageItem) => void) =>
       emitted((emit) => {
         const message = new MessageItem(emit, REQUEST, 2)
@@ -97,7 +97,7 @@ describe("a message", () => {
 })
 
 describe("reasoning", () => {
-  it("is a summary of one part", () => {
+  it("is streamed as a summary of one part", () => {
     const id = "rs_01ARZ3NDEKTSV4RRFFQ69G5FAV_0"
     const place = { item_id: id, output_index: 0, summary_index: 0 }
     const part = { type: "summary_text", text: "hm so" }

@@ -20,7 +20,7 @@ const textOf = (items: ReadonlyArray<StreamItem>): string => {
   return items.map((item) => encoder.encode(item)).join("")
 }
 
-/** The events of a stream, each checked against the contract, its frame and its number. */
+/** Returns the events of a stream, each checked for its contract, its frame and its number. */
 const encode = (...items: ReadonlyArray<StreamItem>): ReadonlyArray<ResponsesStreamEvent> => {
   const frames = textOf(items).split("\n\n")
   assert.strictEqual(frames.pop(), "")
@@ -71,7 +71,7 @@ describe("a stream of a response", () => {
     assert.deepStrictEqual(finalOf(all), encodeResponse(answerWith({ text: "Hello", finish: "stop" }), echo))
   })
 
-  it("ends what is thought when something is said, and what is said when a tool is called", () => {
+  it("ends reasoning when text begins, and text when a tool call begins", () => {
     const all = encode(thought("hm"), words("so"), events(start(0), delta(0, "{}")), end({ finish: "tool_calls" }))
     const output = { reasoning: "hm", text: "so", toolCalls: [{ id: "call_0", name: "tool_0", arguments: "{}" }] }
     assert.deepStrictEqual(short(all), [
@@ -94,7 +94,7 @@ describe("a stream of a response", () => {
     assert.deepStrictEqual(finalOf(all), encodeResponse(answerWith({ ...output, finish: "tool_calls" }), echo))
   })
 
-  it("has calls whose arguments come in turns, each under its own index", () => {
+  it("has calls with interleaved arguments, each under its own index", () => {
     const turns = [start(0), start(1), delta(1, "b1"), delta(0, "a1"), delta(1, "b2"), delta(0, "a2"), delta(7, "?")]
     const all = encode(events(...turns), end({ finish: "tool_calls" }))
     assert.deepStrictEqual(short(all), [
@@ -117,7 +117,7 @@ describe("a stream of a response", () => {
     )
   })
 
-  it("has what is said after a thought or a call in a message of its own, and all of it in its text", () => {
+  it("begins a new message after reasoning or a call, and joins all of them in `output_text`", () => {
     const all = encode(words("a"), thought("hm"), words("b"), events(start(0)), words("c"), end({ finish: "length" }))
     const { incomplete_details, output, output_text, status } = finalOf(all)
     assert.deepStrictEqual(
@@ -131,7 +131,7 @@ describe("a stream of a response", () => {
     assert.lengthOf(new Set(output.map(({ id }) => id)), 5)
   })
 
-  it("gives text the log-probabilities that come right after it", () => {
+  it("gives text the log probabilities that arrive right after it", () => {
     const weights = (token: string): OutputEvent => ({ _tag: "Logprobs", content: [{ token }] })
     const all = encode(
       events({ _tag: "Text", text: "a" }, weights("a"), { _tag: "Text", text: "b" }),
@@ -151,7 +151,7 @@ describe("a stream of a response", () => {
     assert.deepStrictEqual(short(encode(events(weights("a")))), begun)
   })
 
-  it("tells a refusal apart, and has it as text in the end", () => {
+  it("has its own events for a refusal, and the refusal as text in the final response", () => {
     const all = encode(events({ _tag: "Refusal", text: "no" }), end({ finish: "content_filter" }))
     assert.deepStrictEqual(short(all), [
       ...begun,
@@ -165,7 +165,7 @@ describe("a stream of a response", () => {
     assert.deepStrictEqual(finalOf(all), encodeResponse(answerWith({ refusal: "no", finish: "content_filter" }), echo))
   })
 
-  it("tells a low balance beside the whole answer", () => {
+  it("warns of a low balance beside the final response", () => {
     const last = encode(words("a"), end({ finish: "stop" }, "below $5.00")).at(-1)
     assert.deepStrictEqual(last?.type === "response.completed" && last.balance_warning, {
       warning: "low_balance",
@@ -173,7 +173,7 @@ describe("a stream of a response", () => {
     })
   })
 
-  it("that breaks ends with the failed response and an error, and nothing else", () => {
+  it("that breaks ends with the failed response and an error event, and nothing else", () => {
     const broken = failure({ _tag: "UpstreamError", detail: "openai broke off" }, new Error("swordfish"))
     const all = encode(words("a"), { _tag: "Error", failure: broken })
     assert.deepStrictEqual(short(all), [...begun, ...opened(0), "output_text.delta 0", "failed", "error"])
@@ -191,31 +191,31 @@ describe("a stream of a response", () => {
     })
   })
 
-  it("begins like any other, whatever comes first", () => {
+  it("begins with the same two events, even when it has no output", () => {
     assert.deepStrictEqual(short(encode(end({ finish: "stop" }))), [...begun, "completed"])
     const none: StreamItem = { _tag: "Error", failure: failure({ _tag: "StoreUnavailable" }) }
     assert.deepStrictEqual(short(encode(none)), [...begun, "failed", "error"])
   })
 
-  it("is kept alive by a comment, which has no number", () => {
+  it("has a comment without a number as its keep-alive", () => {
     assert.include(textOf([words("a"), { _tag: "KeepAlive" }, words("b")]), "\n\n: svc-processing\n\nevent: ")
     assert.strictEqual(textOf([{ _tag: "KeepAlive" }]), ": svc-processing\n\n")
   })
 
-  it("says nothing of finish and usage before the end", () => {
+  it("sends no finish reason and no usage before the end", () => {
     const usage = { input: 1, cached: 0, cacheWrite: 0, output: 1, reasoning: 0 }
     assert.deepStrictEqual(short(encode(events({ _tag: "Finish", reason: "stop" }, { _tag: "Usage", usage }))), begun)
     assert.deepStrictEqual(short(encode(events({ _tag: "PromptUsage", usage }))), begun)
   })
 
-  it("has no line break within a frame, whatever is said", () => {
+  it("has no line break within an event, whatever the text is", () => {
     const said = "a\n\nb\r\n\u2028c\u0000"
     assert.notInclude(textOf([words(said)]), "\r")
     const all = encode(words(said), end({ finish: "stop" }))
     assert.strictEqual(finalOf(all).output_text, said)
   })
 
-  it("of an answer that is given again ends with the same as a whole one", () => {
+  it("of a repeated answer ends with the same response as a whole one", () => {
     const output = {
       text: "so",
       reasoning: "hm",
@@ -229,7 +229,7 @@ describe("a stream of a response", () => {
   })
 })
 
-describe("the official client puts together", () => {
+describe("the final response", () => {
   const weights: OutputEvent = {
     _tag: "Logprobs",
     content: [{ token: "a", logprob: -1, bytes: [97], top_logprobs: [] }]
@@ -237,16 +237,24 @@ describe("the official client puts together", () => {
   const refused: OutputEvent = { _tag: "Refusal", text: "no" }
   const said = (text: string): OutputEvent => ({ _tag: "Text", text })
   const streams: ReadonlyArray<readonly [name: string, all: ReadonlyArray<OutputEvent>, finish: Output["finish"]]> = [
-    ["nothing", [], "stop"],
+    ["an empty stream", [], "stop"],
     ["a refusal", [refused, refused], "content_filter"],
     ["a text and a refusal", [said("a"), refused], "stop"],
     ["log-probabilities", [said("a"), weights, said("b")], "stop"],
     ["a call without arguments", [start(0)], "tool_calls"],
-    ["calls in turns", [start(0), start(1), delta(1, "{"), delta(0, "{"), delta(1, "}"), delta(0, "}")], "tool_calls"],
-    ["everything in turns", [said("a"), { _tag: "Reasoning", text: "hm" }, said("b"), start(0), said("c")], "length"]
+    [
+      "calls with interleaved arguments",
+      [start(0), start(1), delta(1, "{"), delta(0, "{"), delta(1, "}"), delta(0, "}")],
+      "tool_calls"
+    ],
+    [
+      "text, reasoning and a call in turns",
+      [said("a"), { _tag: "Reasoning", text: "hm" }, said("b"), start(0), said("c")],
+      "length"
+    ]
   ]
   for (const [name, all, finish] of streams) {
-    it(name, async () => {
+    it(`is what the official client assembles from ${name}`, async () => {
       const answered = encode(...all.map((event) => events(event)), end({ finish }))
       const lines = answered.map((event) => `${JSON.stringify(event)}\n`).join("")
       const read = ResponseStream.fromReadableStream(new Blob([lines]).stream() as never)
@@ -260,7 +268,7 @@ describe("the official client puts together", () => {
     })
   }
 
-  it("has the items of the whole answer with their ids, also when it is given out again", () => {
+  it("has the items and ids of the whole answer, also when the answer is repeated", () => {
     const all: ReadonlyArray<OutputEvent> = [
       { _tag: "Reasoning", text: "a" },
       { _tag: "Text", text: "b" } as const,

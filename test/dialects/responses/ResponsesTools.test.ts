@@ -19,7 +19,7 @@ const grammar = { type: "grammar", syntax: "lark", definition: "start: /.+/" }
 const search = { type: "tool_search", execution: "client", description: "Finds." }
 
 describe("the tools of a response", () => {
-  it("are functions, each under a name of its own", () => {
+  it("become functions, each with its own name", () => {
     const edits = {
       type: "namespace",
       name: "edits",
@@ -50,7 +50,7 @@ describe("the tools of a response", () => {
     assert.deepStrictEqual(box.tools[0]?.parameters, { type: "object" })
   })
 
-  it("have names that no other function has, and none that is too long", () => {
+  it("get unique names of at most 64 characters", () => {
     const long = "n".repeat(60)
     const inside = (name: string) => ({ type: "namespace", name, tools: [{ type: "function", name: long }] })
     const box = boxOf(
@@ -68,7 +68,7 @@ describe("the tools of a response", () => {
     for (const name of names) assert.strictEqual(name.length, 64)
   })
 
-  it("leave out and name those that only OpenAI's servers run", () => {
+  it("omit those that only OpenAI's servers run, and list them as ignored", () => {
     const hosted = ["web_search", "web_search_preview_2025_03_11", "file_search", "computer_use", "code_interpreter"]
     const others = ["image_generation", "mcp", "programmatic_tool_calling"]
     const box = boxOf(look, ...[...others, ...hosted].map((type) => ({ type })), { type: "tool_search" })
@@ -82,7 +82,7 @@ describe("the tools of a response", () => {
     )
   })
 
-  it("are refused with their place where they are wrong or not offered", () => {
+  it("are rejected with their path when they are invalid or unsupported", () => {
     assert.strictEqual(problemOf(look, { type: "local_shell" }), "unsupported tools[1].type")
     assert.strictEqual(problemOf(look, look), "tools[1].name")
     assert.strictEqual(problemOf({ type: "function", name: "a b" }), "tools[0].name")
@@ -99,7 +99,7 @@ describe("the tools of a response", () => {
     assert.strictEqual(problemOf(...["a", "b", "c", "d"].map(many), look), "tools")
   })
 
-  it("that an item of the input declares take the place of those before them", () => {
+  it("that an item of the input declares replace earlier ones with the same name", () => {
     const box = boxOf(look)
     box.addAll([{ ...look, description: "Looks again." }, patch], { at: "input[0].tools", replaces: true })
     assert.deepStrictEqual(
@@ -111,7 +111,7 @@ describe("the tools of a response", () => {
     )
   })
 
-  it("are meant by references to functions, custom tools, searches and whole namespaces", () => {
+  it("are found by references to functions, custom tools, searches and whole namespaces", () => {
     const edits = { type: "namespace", name: "edits", tools: [look, patch] }
     const box = boxOf(look, edits, search)
     assert.deepStrictEqual(box.namesIn({ type: "function", name: "look" }), ["look"])

@@ -6,12 +6,13 @@ const decoded = (body: unknown) => Result.getOrThrow(decodeSearch(body))
 
 const problemsOf = (body: unknown) => {
   const result = decodeSearch(body)
-  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError") throw new Error("it was taken")
+  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError")
+    throw new Error("the decoder accepted it")
   return result.failure.reason.problems.map(({ field, message }) => `${field}: ${message}`)
 }
 
-describe("a request to search", () => {
-  it("has defaults", () => {
+describe("a search request", () => {
+  it("has defaults for everything but the query", () => {
     assert.deepStrictEqual(decoded({ query: "tea" }), {
       model: undefined,
       several: false,
@@ -35,7 +36,7 @@ describe("a request to search", () => {
     })
   })
 
-  it("has every member", () => {
+  it("keeps every field", () => {
     const all = decoded({
       query: ["tea", "coffee"],
       model: "tavily-search",
@@ -76,7 +77,7 @@ describe("a request to search", () => {
     })
   })
 
-  it("takes a null for a member that is absent, as Perplexity does", () => {
+  it("treats null like an absent field, as Perplexity does", () => {
     const members = ["model", "max_results", "max_tokens", "max_tokens_per_page", "country"]
     const filters = ["domain", "language", "recency", "after_date", "before_date"].map(
       (name) => `search_${name}_filter`
@@ -86,11 +87,11 @@ describe("a request to search", () => {
     assert.deepStrictEqual(decoded({ query: "tea", ...nulls }), decoded({ query: "tea" }))
   })
 
-  it("knows a list of one from a single query", () => {
+  it("distinguishes a list of one query from a single query", () => {
     assert.isTrue(decoded({ query: ["tea"] }).several)
   })
 
-  it("keeps its bounds", () => {
+  it("is rejected for fields that are out of bounds", () => {
     const wrong: ReadonlyArray<readonly [object, string]> = [
       [{ query: "" }, "query"],
       [{ query: [] }, "query"],

@@ -27,7 +27,7 @@ const snippets = (results: SearchAnswer["value"]["results"], more: object) =>
   encodeSearch(answer(results), asked(more)).results.map(({ snippet }) => snippet)
 
 describe("the answer to a search", () => {
-  it("says what was found and what it cost", () => {
+  it("contains the results and their cost", () => {
     const found = { ...page("A leaf in water."), date: "2024-01-02", lastUpdated: "2024-03-04" }
     const body = encodeSearch({ ...answer([found]), balanceWarning: "$5.00" }, asked())
     assert.deepStrictEqual(body, {
@@ -51,7 +51,7 @@ describe("the answer to a search", () => {
     Schema.decodeUnknownSync(SearchResponse, { onExcessProperty: "error" })(body)
   })
 
-  it("says which query a result answers, where they came as a list", () => {
+  it("has the index of each result's query when the request has a list of queries", () => {
     const results = [page("one"), page("two", 1)]
     const indexes = (query: unknown) =>
       encodeSearch(answer(results), asked({ query })).results.map(({ query_index }) => query_index)
@@ -59,7 +59,7 @@ describe("the answer to a search", () => {
     assert.deepStrictEqual(indexes("tea"), [undefined, undefined])
   })
 
-  it("gives no more than there is room for", () => {
+  it("cuts its snippets to the limits of tokens per page and in total", () => {
     const results = [page("12345678"), page("12345678"), page("12345678")]
     assert.deepStrictEqual(snippets(results, { max_tokens_per_page: 1 }), ["1234", "1234", "1234"])
     assert.deepStrictEqual(snippets(results, { max_tokens: 3 }), ["12345678", "1234"])

@@ -6,12 +6,13 @@ const hello = { model: "tts-1", input: "Hello", voice: "nova" }
 
 const problemsOf = (body: unknown) => {
   const decoded = decodeSpeech(body)
-  if (Result.isSuccess(decoded) || decoded.failure.reason._tag !== "ValidationError") throw new Error("it was taken")
+  if (Result.isSuccess(decoded) || decoded.failure.reason._tag !== "ValidationError")
+    throw new Error("the decoder accepted it")
   return decoded.failure.reason.problems.map(({ field, message }) => `${field}: ${message}`)
 }
 
-describe("a request for speech", () => {
-  it("has defaults, and every member", () => {
+describe("a speech request", () => {
+  it("has defaults, and keeps every field", () => {
     assert.deepStrictEqual(
       decodeSpeech(hello),
       Result.succeed({
@@ -30,11 +31,11 @@ describe("a request for speech", () => {
     )
   })
 
-  it("takes a null for a member that is absent", () => {
+  it("treats null like an absent field", () => {
     assert.deepStrictEqual(decodeSpeech({ ...hello, response_format: null, speed: null }), decodeSpeech(hello))
   })
 
-  it("counts characters, not the units they are written in", () => {
+  it("counts characters in code points, not in UTF-16 units", () => {
     const decoded = decodeSpeech({ ...hello, input: "𝒜é😀\n" })
     assert.strictEqual(Result.getOrThrow(decoded).characters, 4)
     assert.isTrue(Result.isSuccess(decodeSpeech({ ...hello, input: "😀".repeat(4096) })))
@@ -49,7 +50,7 @@ describe("a request for speech", () => {
     }
   })
 
-  it("is told of everything in it that is wrong", () => {
+  it("is rejected with the names of all invalid fields", () => {
     assert.deepStrictEqual(problemsOf([]).length, 1)
     const fields = problemsOf({ voice: "nobody", response_format: "ogg", speed: 5, instructions: "shout" }).map(
       (problem) => problem.split(":")[0]

@@ -11,8 +11,8 @@ const fieldsOf = (wire: unknown): ReadonlyArray<string> => {
   return reason._tag === "ValidationError" ? reason.problems.map(({ field }) => field) : [reason._tag]
 }
 
-describe("the body of a video", () => {
-  it("has its defaults filled in, and null counts as absent", () => {
+describe("a video request", () => {
+  it("has defaults, and treats null like an absent field", () => {
     const plain = {
       model: "veo-3",
       prompt: "a kite",
@@ -30,14 +30,14 @@ describe("the body of a video", () => {
     assert.deepStrictEqual(decodeVideo({ ...body, ...nulls }), Result.succeed(plain))
   })
 
-  it("may name pictures, a clip and sound", () => {
+  it("may set images, a reference video and audio", () => {
     const [image, clip] = ["https://example.com/a.png", "https://example.com/a.mp4"]
     const wire = { ...body, image_url: image, generate_audio: true, reference_images: [image], reference_video: clip }
     const decoded = Result.getOrThrow(decodeVideo(wire))
     assert.deepInclude(decoded.wish, { imageUrl: image, audio: true, referenceImages: [image], referenceVideo: clip })
   })
 
-  it("is refused with the name of every member that is wrong", () => {
+  it("is rejected with the names of all invalid fields", () => {
     assert.deepStrictEqual(fieldsOf([]), ["body"])
     assert.deepStrictEqual(fieldsOf({}), ["model", "prompt", "duration", "aspect_ratio"])
     assert.deepStrictEqual(fieldsOf({ ...body, seed: 1 }), ["seed"])

@@ -43,9 +43,10 @@ const shown = {
 }
 
 describe("a video job on the wire", () => {
-  it("shows what is so, and nothing that is not yet", () => assert.deepStrictEqual(encodeVideo(queued), shown as never))
+  it("shows null for what is not known yet, and no video URL", () =>
+    assert.deepStrictEqual(encodeVideo(queued), shown as never))
 
-  it("shows its clip once it is completed, and its error once it has failed", () => {
+  it("shows its video URL once it is completed, and its error once it has failed", () => {
     const completedAt = new Date(1_700_000_009_000)
     const done = encodeVideo({ ...queued, state: "completed", progress: 100, completedAt, url: "u", provider: "fal" })
     assert.deepInclude(done, { completed_at: 1_700_000_009, video_url: "u", provider: "fal", progress: 100 })
@@ -58,6 +59,6 @@ describe("a video job on the wire", () => {
   it("warns of a low balance", () =>
     assert.deepStrictEqual(encodeVideo(queued, "low").balance_warning, { warning: "low_balance", threshold: "low" }))
 
-  it("has a second name for its id on the legacy routes", () =>
+  it("repeats its id as `job_id` on the legacy routes", () =>
     assert.deepStrictEqual(encodeLegacyVideo(queued), { ...shown, job_id: queued.id } as never))
 })
