@@ -3,9 +3,9 @@ import { atMost, integer, JsonObject, MESSAGES_MAX, Metadata, orNull, sized, tex
 import { endUserFields, modelFields, routingFields, samplingFields } from "./RequestFields.ts"
 import {
   ResponsesAdditionalTools,
-  ResponsesSaidCall,
-  ResponsesSaidCustomCall,
-  ResponsesSaidSearch,
+  ResponsesFunctionCall,
+  ResponsesCustomCall,
+  ResponsesToolSearchCall,
   ResponsesSearchOutput,
   ResponsesTool,
   ResponsesToolChoice
@@ -47,7 +47,7 @@ export const ResponsesInputPart = Schema.Union([ResponsesInputText, ResponsesInp
 export type ResponsesInputPart = typeof ResponsesInputPart.Type
 
 /** A text of the assistant in an earlier answer. */
-export const ResponsesSaidPart = Schema.Union([
+export const ResponsesAssistantPart = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("output_text"),
     /** The text. */
@@ -77,18 +77,18 @@ export const ResponsesInputMessage = Schema.Struct({
 }).annotate({ identifier: "ResponsesInputMessage" })
 
 /** A message of the assistant, from an earlier answer or written by the client. */
-export const ResponsesSaidMessage = Schema.Struct({
+export const ResponsesAssistantMessage = Schema.Struct({
   type: Schema.optionalKey(Schema.Literal("message")),
   role: Schema.Literal("assistant"),
   /** A text, or at most 512 parts. */
-  content: Schema.Union([Schema.String, Schema.Array(ResponsesSaidPart).check(atMost(512))])
+  content: Schema.Union([Schema.String, Schema.Array(ResponsesAssistantPart).check(atMost(512))])
 }).annotate({ identifier: "ResponsesSaidMessage" })
 
 /**
  * Reasoning of an earlier answer. Send it back with its `encrypted_content`, and a model of the same provider continues from it. An
  * item with content that this service did not encrypt for the same account is ignored.
  */
-export const ResponsesSaidReasoning = Schema.Struct({
+export const ResponsesReasoningInput = Schema.Struct({
   type: Schema.Literal("reasoning"),
   /** The `encrypted_content` of the item in the answer, unchanged. It overrides the two texts. */
   encrypted_content: orNull(Schema.String),
@@ -127,14 +127,14 @@ export const ResponsesCustomOutput = Schema.Struct({
  */
 export const ResponsesInputItem = Schema.Union([
   ResponsesInputMessage,
-  ResponsesSaidMessage,
-  ResponsesSaidReasoning,
-  ResponsesSaidCall,
+  ResponsesAssistantMessage,
+  ResponsesReasoningInput,
+  ResponsesFunctionCall,
   ResponsesCallOutput,
-  ResponsesSaidCustomCall,
+  ResponsesCustomCall,
   ResponsesCustomOutput,
   ResponsesAdditionalTools,
-  ResponsesSaidSearch,
+  ResponsesToolSearchCall,
   ResponsesSearchOutput
 ])
 

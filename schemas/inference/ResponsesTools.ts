@@ -157,7 +157,7 @@ export const ResponsesAdditionalTools = Schema.Struct({
   tools: Schema.Array(ResponsesTool).check(atMost(TOOLS_MAX))
 }).annotate({ identifier: "ResponsesAdditionalTools" })
 
-const saidCall = {
+const inputCallFields = {
   /** The `call_id` of the item with the result. */
   call_id: Schema.String,
   /** The name of the tool. */
@@ -167,23 +167,23 @@ const saidCall = {
 }
 
 /** A tool call of an earlier answer. */
-export const ResponsesSaidCall = Schema.Struct({
+export const ResponsesFunctionCall = Schema.Struct({
   type: Schema.Literal("function_call"),
-  ...saidCall,
+  ...inputCallFields,
   /** JSON text, as the model wrote it. */
   arguments: Schema.String
 }).annotate({ identifier: "ResponsesSaidCall" })
 
 /** A custom tool call of an earlier answer. */
-export const ResponsesSaidCustomCall = Schema.Struct({
+export const ResponsesCustomCall = Schema.Struct({
   type: Schema.Literal("custom_tool_call"),
-  ...saidCall,
+  ...inputCallFields,
   /** The text that the model wrote. */
   input: Schema.String
 }).annotate({ identifier: "ResponsesSaidCustomCall" })
 
 /** A search for tools of an earlier answer. */
-export const ResponsesSaidSearch = Schema.Struct({
+export const ResponsesToolSearchCall = Schema.Struct({
   type: Schema.Literal("tool_search_call"),
   /** The `call_id` of the item with the tools. A search without one was run by a server, and the gateway leaves it out. */
   call_id: orNull(Schema.String),

@@ -16,7 +16,7 @@ import { McpEndpoint, type OTHER_METHODS } from "../http/edge/Mcp.ts"
 import { MCP_PATH } from "../http/edge/KnownPaths.ts"
 import { isOwnHost, isOwnOrigin } from "./Hosts.ts"
 import { type McpCall, PresentCall } from "./McpCall.ts"
-import { McpSessions, UNSAID_REVISION } from "./Sessions.ts"
+import { McpSessions, DEFAULT_REVISION } from "./Sessions.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -212,7 +212,7 @@ const serving =
       if (session !== undefined) {
         // A session has one revision, in which it also serves clients that name another one.
         const named = revision !== undefined && server.revisions.has(revision) ? {} : revisionHeader
-        return sessions.within(keyId, session, revision ?? UNSAID_REVISION, (inner) =>
+        return sessions.within(keyId, session, revision ?? DEFAULT_REVISION, (inner) =>
           inner === undefined ? Effect.fail(noSession) : run({ ...named, [SESSION]: inner })
         )
       }

@@ -29,7 +29,7 @@ export interface InnerSessions {
 }
 
 /** The revision of a client that names none, by the specification. */
-export const UNSAID_REVISION = "2025-03-26"
+export const DEFAULT_REVISION = "2025-03-26"
 
 /** The sessions of one node. */
 export class McpSessions {

@@ -8,17 +8,17 @@ import {
   ResponsesInputMessage,
   ResponsesInputText,
   ResponsesRequest,
-  ResponsesSaidMessage,
-  ResponsesSaidReasoning
+  ResponsesAssistantMessage,
+  ResponsesReasoningInput
 } from "../../../schemas/inference/Responses.ts"
 import {
   ResponsesAdditionalTools,
   ResponsesCustomTool,
   ResponsesFunctionTool,
   ResponsesNamespaceTool,
-  ResponsesSaidCall,
-  ResponsesSaidCustomCall,
-  ResponsesSaidSearch,
+  ResponsesFunctionCall,
+  ResponsesCustomCall,
+  ResponsesToolSearchCall,
   ResponsesSearchOutput,
   ResponsesToolSearchTool
 } from "../../../schemas/inference/ResponsesTools.ts"
@@ -33,7 +33,7 @@ const run = { ...itemFields, execution: Schema.Unknown }
 const inputParts = [ResponsesInputText, ResponsesInputImage, ResponsesInputFile] as const
 
 /** A part of an answer has annotations and log-probabilities, which no provider takes back. */
-const SaidText = Schema.Struct({
+const AssistantText = Schema.Struct({
   type: Schema.Literals(["output_text", "input_text"]),
   text: Schema.Unknown,
   annotations: Schema.Unknown,
@@ -53,15 +53,15 @@ const tools = Schema.Array(
 
 const Item = Schema.Union([
   Schema.Struct({ ...ResponsesInputMessage.fields, ...itemFields, content: prompt }),
-  Schema.Struct({ ...ResponsesSaidMessage.fields, ...itemFields, content: partsOf([SaidText, Refusal]) }),
-  Schema.Struct({ ...ResponsesSaidReasoning.fields, ...itemFields }),
-  Schema.Struct({ ...ResponsesSaidCall.fields, ...itemFields }),
+  Schema.Struct({ ...ResponsesAssistantMessage.fields, ...itemFields, content: partsOf([AssistantText, Refusal]) }),
+  Schema.Struct({ ...ResponsesReasoningInput.fields, ...itemFields }),
+  Schema.Struct({ ...ResponsesFunctionCall.fields, ...itemFields }),
   Schema.Struct({ ...ResponsesCallOutput.fields, ...itemFields, output: prompt }),
-  Schema.Struct({ ...ResponsesSaidCustomCall.fields, ...itemFields }),
+  Schema.Struct({ ...ResponsesCustomCall.fields, ...itemFields }),
   Schema.Struct({ ...ResponsesCustomOutput.fields, ...itemFields, output: prompt }),
   // They contain the role that declares the tools, which no model receives.
   Schema.Struct({ ...ResponsesAdditionalTools.fields, ...itemFields, role: Schema.Unknown, tools }),
-  Schema.Struct({ ...ResponsesSaidSearch.fields, ...run }),
+  Schema.Struct({ ...ResponsesToolSearchCall.fields, ...run }),
   Schema.Struct({ ...ResponsesSearchOutput.fields, ...run, tools })
 ])
 

@@ -6,14 +6,14 @@ import {
   ResponsesCustomOutput,
   ResponsesInputMessage,
   type ResponsesInputPart,
-  ResponsesSaidMessage,
-  ResponsesSaidReasoning
+  ResponsesAssistantMessage,
+  ResponsesReasoningInput
 } from "../../../schemas/inference/Responses.ts"
 import {
   ResponsesAdditionalTools,
-  ResponsesSaidCall,
-  ResponsesSaidCustomCall,
-  ResponsesSaidSearch,
+  ResponsesFunctionCall,
+  ResponsesCustomCall,
+  ResponsesToolSearchCall,
   ResponsesSearchOutput
 } from "../../../schemas/inference/ResponsesTools.ts"
 import type { Message, Part, ReasoningPart, TextPart, ToolCall, ToolResult } from "../../domain/Conversation.ts"
@@ -32,13 +32,13 @@ import type { Toolbox } from "./ResponsesTools.ts"
 const loose = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => decoder(schema, { strict: false, whole: "" })
 
 const decodeMessage = loose(ResponsesInputMessage)
-const decodeSaid = loose(ResponsesSaidMessage)
-const decodeReasoning = loose(ResponsesSaidReasoning)
-const decodeCall = loose(ResponsesSaidCall)
+const decodeAssistantMessage = loose(ResponsesAssistantMessage)
+const decodeReasoning = loose(ResponsesReasoningInput)
+const decodeCall = loose(ResponsesFunctionCall)
 const decodeOutput = loose(ResponsesCallOutput)
-const decodeCustomCall = loose(ResponsesSaidCustomCall)
+const decodeCustomCall = loose(ResponsesCustomCall)
 const decodeCustomOutput = loose(ResponsesCustomOutput)
-const decodeSearchCall = loose(ResponsesSaidSearch)
+const decodeSearchCall = loose(ResponsesToolSearchCall)
 /** Their tools are decoded one by one. */
 const anyTools = { tools: Schema.Array(Schema.Unknown).check(atMost(TOOLS_MAX)) }
 const decodeAdditional = loose(Schema.Struct({ ...ResponsesAdditionalTools.fields, ...anyTools }))
@@ -84,13 +84,13 @@ const partsOf = (
   return Result.succeed(parts)
 }
 
-const assistantParts = (content: typeof ResponsesSaidMessage.Type.content): ReadonlyArray<TextPart> =>
+const assistantParts = (content: typeof ResponsesAssistantMessage.Type.content): ReadonlyArray<TextPart> =>
   typeof content === "string"
     ? [text(content)]
     : content.map((part) => text(part.type === "refusal" ? part.refusal : part.text))
 
 /** The text of a reasoning item, for providers that accept only text back. */
-const thoughtIn = ({ content, summary }: typeof ResponsesSaidReasoning.Type): string => {
+const thoughtIn = ({ content, summary }: typeof ResponsesReasoningInput.Type): string => {
   const textsIn = (parts: ReadonlyArray<Readonly<Record<string, unknown>>> | null | undefined) =>
     (parts ?? []).flatMap((part) => (typeof part["text"] === "string" ? [part["text"]] : [])).join("\n\n")
   return textsIn(content) || textsIn(summary)
@@ -98,7 +98,7 @@ const thoughtIn = ({ content, summary }: typeof ResponsesSaidReasoning.Type): st
 
 /** A reasoning block, encrypted or as text; undefined for an empty one, and for one that another service encrypted. */
 const thoughtOf = (
-  item: typeof ResponsesSaidReasoning.Type,
+  item: typeof ResponsesReasoningInput.Type,
   at: string,
   unsealer: ReasoningUnsealer
 ): ReasoningPart | undefined => {
@@ -197,7 +197,7 @@ class Turns {
 const addMessage = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> => {
   const role = objectOf(item)?.["role"]
   if (role === "assistant") {
-    return Result.map(within(at, decodeSaid(item)), ({ content }) => turns.say(assistantParts(content)))
+    return Result.map(within(at, decodeAssistantMessage(item)), ({ content }) => turns.say(assistantParts(content)))
   }
   if (typeof role !== "string" || !roles.includes(role)) {
     return Result.fail(invalid(`${at}.role`, `must be one of ${roles.join(", ")}`))
