@@ -42,14 +42,14 @@ const wire: Wire = {
 const reasons: Partial<Model> = { capabilities: ["streaming", "tools", "reasoning"] }
 
 layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
-  describe("against an independent simulation of the wire", () => {
+  describe("against an independent simulation of the API", () => {
     const simulated = (prepare: (mock: LLMock) => unknown, base = "", more: Partial<AnthropicOptions> = {}) =>
       Effect.gen(function* () {
         const mock = yield* simulation(prepare)
         return { mock, provider: yield* adapter(`${mock.url}${base}`, more) }
       })
 
-    it.effect("a text, whole and streamed, with what was sent for it", () =>
+    it.effect("decodes a text, complete and streamed, and sends the expected request", () =>
       Effect.gen(function* () {
         const { mock, provider } = yield* simulated(
           one({ content: "Grüß dich, Welt 😀", usage: { input_tokens: 7, output_tokens: 9 } })
@@ -74,7 +74,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
     )
 
     for (const base of ["/", "/v1", "/v1/"]) {
-      it.effect(`a base that ends in ${base} means the same`, () =>
+      it.effect(`calls the same path with a base URL that ends in ${base}`, () =>
         Effect.gen(function* () {
           const { mock, provider } = yield* simulated(one({ content: "hi" }), base, { headers: { "x-more": "1" } })
           assert.strictEqual((yield* provider.chat(chatCall())).text, "hi")
@@ -84,7 +84,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
       )
     }
 
-    it.effect("parallel tool calls, whole and streamed, and the round with their results", () =>
+    it.effect("decodes parallel tool calls, complete and streamed, and sends their results in the next round", () =>
       Effect.gen(function* () {
         const toolCalls = [
           { id: "toolu_a", name: "weather", arguments: '{"city":"Paris"}' },
@@ -94,7 +94,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
           (mock) =>
             mock.onToolResult("toolu_b", { content: "all done" }).onMessage("hello", { toolCalls, reasoning: "hm" }),
           "",
-          // Strict, the simulation refuses, as the real host does, to think on after calls whose thinking is lost.
+          // In strict mode, the simulation, like the real host, refuses to think further after calls whose thinking is lost.
           { headers: { "x-aimock-strict": "true" } }
         )
         const tools = ["weather", "now"].map((name) => ({
@@ -127,7 +127,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("thinking, asked for, and a stop at the cap", () =>
+    it.effect("decodes requested thinking and the finish reason length", () =>
       Effect.gen(function* () {
         const { provider } = yield* simulated(
           one({
@@ -152,10 +152,10 @@ layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
     simulationSuite(it, { adapter: adapter, malformed: "the body is not a JSON object", chunks: 4 })
   })
 
-  describe("against hosts with ways of their own", () => {
+  describe("against hosts with peculiarities", () => {
     hostSuite(it, wire)
 
-    it.effect("usage in disjoint buckets, whole and streamed, the last word on each count", () =>
+    it.effect("reports usage in disjoint counts, complete and streamed, and keeps the last report of each count", () =>
       Effect.gen(function* () {
         const usage = { input: 21, cached: 1_800, cacheWrite: 300, output: 503, reasoning: 400 }
         const counts = {
@@ -184,14 +184,14 @@ layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("a last word without a stop ends in order, and the usage of the start is the prompt's alone", () =>
+    it.effect("ends a stream without a stop reason normally, and reports the start's usage as prompt usage only", () =>
       Effect.gen(function* () {
         const { provider } = yield* speaking(wire, (response) => sse(response).end(wire.head + wire.delta("a") + END))
         assert.deepStrictEqual(yield* streamed(provider, chatCall()), [...opening, { _tag: "Text", text: "a" }])
       }).pipe(Effect.scoped)
     )
 
-    it.effect("an error before the first content", () =>
+    it.effect("fails with an error that arrives before the first content", () =>
       Effect.gen(function* () {
         const error = frame({ type: "error", error: { type: "rate_limit_error", message: "slow down" } })
         const { provider } = yield* speaking(wire, (response) => sse(response).end(error))
@@ -200,16 +200,18 @@ layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("an account of ours without money is no fault of the caller's", () =>
-      Effect.gen(function* () {
-        const message = "Your credit balance is too low to access the Anthropic API."
-        const { provider } = yield* speaking(wire, (response) => {
-          response.writeHead(400, { "request-id": "req_up" }).end(JSON.stringify(wire.refusal(message)))
-        })
-        for (const answer of both(provider, chatCall())) {
-          assert.deepStrictEqual(yield* faultOf(answer), { _tag: "Unauthorized", status: 402 })
-        }
-      }).pipe(Effect.scoped)
+    it.effect(
+      "reports an empty balance of the gateway's own account as Unauthorized, not as a fault of the request",
+      () =>
+        Effect.gen(function* () {
+          const message = "Your credit balance is too low to access the Anthropic API."
+          const { provider } = yield* speaking(wire, (response) => {
+            response.writeHead(400, { "request-id": "req_up" }).end(JSON.stringify(wire.refusal(message)))
+          })
+          for (const answer of both(provider, chatCall())) {
+            assert.deepStrictEqual(yield* faultOf(answer), { _tag: "Unauthorized", status: 402 })
+          }
+        }).pipe(Effect.scoped)
     )
   })
 })

@@ -24,7 +24,7 @@ interface WireBody {
   readonly messages: ReadonlyArray<{ readonly content: ReadonlyArray<WireBlock> }>
 }
 
-/** What the wire marks, in the order of the prompt: names of tools, words, and types of the other blocks. */
+/** What the encoded request marks, in prompt order: tool names, texts, and the types of other blocks. */
 const markedIn = ({ messages, system = [], tools = [] }: WireBody): ReadonlyArray<string | undefined> =>
   [...tools, ...system, ...messages.flatMap((message) => message.content)].flatMap((block) => {
     if (block.cache_control === undefined) return []
@@ -46,8 +46,8 @@ const tool = (name: string, more: Partial<Tool> = {}): Tool => ({
 })
 const call = { id: "a", name: "call", arguments: "{}" }
 
-describe("the caller's breakpoints", () => {
-  it("stand on blocks of every kind", () => {
+describe("cache breakpoints that the caller sets", () => {
+  it("are sent on blocks of every kind", () => {
     const image: Part = { type: "image", url: "data:image/png;base64,AA==", detail: "auto", cacheBreakpoint }
     assert.deepStrictEqual(markedIn(wire({ tools: [tool("f"), tool("g", { cacheBreakpoint }), tool("h")] })), ["g"])
     assert.deepStrictEqual(markedIn(wire({ messages: [system(end("a"), { type: "text", text: "b" }), user(image)] })), [
@@ -64,14 +64,14 @@ describe("the caller's breakpoints", () => {
     assert.deepStrictEqual(markedIn(wire({ messages: [user(text("a")), result] })), ["tool_result"])
   })
 
-  it("are the last four in the order of the prompt: tools, system, messages", () => {
+  it("are limited to the last four in prompt order: tools, system, messages", () => {
     const tools = [tool("t", { cacheBreakpoint })]
     const messages = [user(end("a")), system(end("s")), user(end("b"), end("c"))]
     assert.deepStrictEqual(markedIn(wire({ tools, messages })), ["s", "a", "b", "c"])
     assert.deepStrictEqual(markedIn(wire({ tools, messages: messages.slice(0, 2) })), ["t", "s", "a"])
   })
 
-  it("move from a block that is left out to the one before it, across messages and into the system", () => {
+  it("move from an omitted block to the one before it, across messages and into the system prompt", () => {
     assert.deepStrictEqual(markedIn(wire({ messages: [user(text("a"), end(" "), text("b"))] })), ["a"])
     assert.deepStrictEqual(markedIn(wire({ messages: [user(text("a")), user(end(""), text("b"))] })), ["a"])
     const silent: Message = { role: "assistant", content: [end("\n")], toolCalls: [] }
@@ -83,7 +83,7 @@ describe("the caller's breakpoints", () => {
     assert.deepStrictEqual(markedIn(wire({ messages: [user(end("a"), end(" "))] })), ["a"])
   })
 
-  it("are not set where the cache has no price", () => {
+  it("are not sent when the offer has no cache price", () => {
     const messages = [user(end("a"))]
     const without: Candidate = { ...caching, offer: { ...caching.offer, unsupported: ["prompt_caching"] } }
     assert.deepStrictEqual(markedIn(wire({ messages }, { candidate: without })), [])
@@ -105,32 +105,32 @@ describe("automatic breakpoints", () => {
   }
   const auto = { caching: "auto", promptBound: 1_280 } as const
 
-  it("end the tools, the system and the last two turns of the user's", () => {
+  it("mark the end of the tools, of the system prompt and of the last two user turns", () => {
     assert.deepStrictEqual(markedIn(wire(conversation, auto)), ["g", "t", "tool_result", "f"])
     assert.deepStrictEqual(markedIn(wire({ messages: [user(text("a"))] }, auto)), ["a"])
     assert.deepStrictEqual(markedIn(wire({ messages: [system({ type: "text", text: "s" })] }, auto)), ["s"])
   })
 
-  it("are set only where asked for, where the caller has none, and where the prompt is worth keeping", () => {
+  it("are set only on request, without breakpoints of the caller, and for prompts long enough to be cached", () => {
     assert.deepStrictEqual(markedIn(wire(conversation, { promptBound: 1_280 })), [])
     assert.deepStrictEqual(markedIn(wire(conversation, { ...auto, promptBound: 1_278 })), [])
     assert.deepStrictEqual(markedIn(wire(conversation, { ...auto, candidate: candidate("anthropic") })), [])
     const own = [user(end("x")), ...conversation.messages!]
     assert.deepStrictEqual(markedIn(wire({ ...conversation, messages: own }, auto)), ["x"])
-    // The caller's choice stands even where nothing of it can be sent.
+    // The caller's choice holds even when none of its breakpoints can be sent.
     const lost = wire({ messages: [user(end(" "), text("a"))] }, auto)
     assert.deepStrictEqual(markedIn(lost), [])
   })
 })
 
-describe("how long the prompt is kept", () => {
+describe("the cache lifetime", () => {
   const controlsIn = ({ messages, system = [], tools = [] }: WireBody) =>
     [...tools, ...system, ...messages.flatMap((message) => message.content)].flatMap(
       (block) => block.cache_control ?? []
     )
   const hour = { type: "text", text: "for an hour", cacheBreakpoint, cacheTtl: "1h", cacheScope: "global" } as const
 
-  it("is said of each breakpoint, with its scope where the caller's beta asks for that", () => {
+  it("is sent with each breakpoint, and its scope only with the caller's beta", () => {
     const messages = [system(hour), user(end("briefly"))]
     const plain = { type: "ephemeral" }
     assert.deepStrictEqual(controlsIn(wire({ messages })), [{ ...plain, ttl: "1h" }, plain])
@@ -138,7 +138,7 @@ describe("how long the prompt is kept", () => {
     assert.deepStrictEqual(controlsIn(wire({ messages, betas })), [{ ...plain, ttl: "1h", scope: "global" }, plain])
   })
 
-  it("is said of breakpoints that are set for the caller too", () => {
+  it("is sent with automatic breakpoints too", () => {
     const more = { messages: [system({ type: "text", text: "x" }), user(text("y"))], cacheTtl: "1h" } as const
     const marked = controlsIn(wire(more, { caching: "auto", promptBound: 100_000 }))
     assert.isAbove(marked.length, 0)

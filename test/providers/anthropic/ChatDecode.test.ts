@@ -26,7 +26,7 @@ const failure = (body: unknown): ProviderFault | undefined => {
 }
 
 describe("decodeChat", () => {
-  it("takes everything an answer can have", () => {
+  it("reads every field that an answer can have", () => {
     const body = answer(
       [
         { type: "redacted_thinking", data: "x" },
@@ -62,12 +62,12 @@ describe("decodeChat", () => {
     })
   })
 
-  it("takes an answer that says little", () => {
+  it("reads an answer without content", () => {
     const bare = success({ content: [] })
     assert.deepStrictEqual([bare.text, bare.toolCalls, bare.finish, bare.usage], ["", [], undefined, undefined])
   })
 
-  it("gives ids to calls without, and leaves out calls without a name", () => {
+  it("creates missing call ids, and drops calls without a name", () => {
     const { toolCalls } = success(
       answer([
         { type: "tool_use", input: {} },
@@ -77,13 +77,13 @@ describe("decodeChat", () => {
     assert.deepStrictEqual(toolCalls, [{ id: "call_reqabc123_0", name: "f", arguments: "{}" }])
   })
 
-  it("keeps all digits of a call's numbers", () => {
+  it("keeps all digits of numbers in a call's arguments", () => {
     const input = '{"order":1234567890123456789}'
     const { toolCalls } = success(`{"content":[{"type":"tool_use","id":"a","name":"f","input":${input}}]}`)
     assert.strictEqual(toolCalls[0]?.arguments, input)
   })
 
-  it("takes a refusal with its explanation", () => {
+  it("reads a refusal with its explanation", () => {
     const stop_details = { type: "refusal", category: "cyber", explanation: "blocked" }
     const refused = success(answer([], { stop_reason: "refusal", stop_details }))
     assert.deepInclude(refused, { text: "", refusal: "blocked", finish: "content_filter" })
@@ -91,19 +91,19 @@ describe("decodeChat", () => {
     assert.deepInclude(silent, { text: "I", refusal: "", finish: "content_filter" })
   })
 
-  it("names the stop sequence that ended it", () => {
+  it("reports the stop sequence that ended the answer", () => {
     const ended = success(answer([{ type: "text", text: "a" }], { stop_reason: "stop_sequence", stop_sequence: "END" }))
     assert.deepInclude(ended, { finish: "stop", stopSequence: "END" })
     assert.notProperty(success(answer([])), "stopSequence")
   })
 
   for (const body of ["", "{", "<html>", "null", "[]", '"text"', "{}", '{"content":null}', '{"content":"text"}']) {
-    it(`finds ${JSON.stringify(body)} malformed`, () => {
+    it(`reports ${JSON.stringify(body)} as malformed`, () => {
       assert.strictEqual(failure(body)?._tag, "Malformed")
     })
   }
 
-  it("finds an error inside a success", () => {
+  it("fails with the error in a 200 answer", () => {
     assert.deepStrictEqual(failure({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }), {
       _tag: "ServerError",
       status: 529,
@@ -128,7 +128,7 @@ describe("finishOf", () => {
     it(`reads ${reason} as ${finish}`, () => assert.strictEqual(finishOf(reason, false), finish))
   }
 
-  it("reads a stop beside tool calls as for their sake, and none where none is said", () => {
+  it("reads a stop with tool calls as tool_calls, and returns none when the host sends none", () => {
     assert.strictEqual(finishOf("end_turn", true), "tool_calls")
     assert.strictEqual(finishOf("max_tokens", true), "length")
     for (const reason of [undefined, null, "", 1]) assert.isUndefined(finishOf(reason, true))
@@ -136,7 +136,7 @@ describe("finishOf", () => {
 })
 
 describe("refusalOf", () => {
-  it("is told only where the model was stopped for it", () => {
+  it("returns the explanation only when the model stopped for a refusal", () => {
     const stop_details = { explanation: "why" }
     assert.strictEqual(refusalOf({ stop_reason: "refusal", stop_details }), "why")
     assert.strictEqual(refusalOf({ stop_reason: "end_turn", stop_details }), "")
@@ -156,7 +156,7 @@ describe("usageOf", () => {
     ["counts alone", { input_tokens: 10, output_tokens: 5 }, usage(10, 0, 0, 5, 0)],
     ["zeros", { input_tokens: 0, output_tokens: 0 }, usage(0, 0, 0, 0, 0)],
     [
-      "buckets as they are, never one out of another",
+      "disjoint counts as they are, without subtraction",
       {
         input_tokens: 10,
         cache_read_input_tokens: 6_000,
@@ -169,7 +169,7 @@ describe("usageOf", () => {
       usage(10, 6_000, 300, 50, 20)
     ],
     [
-      "what was written by how long it is kept, where the sum is not said",
+      "cache writes by lifetime, when their sum is missing",
       {
         input_tokens: 10,
         cache_creation: { ephemeral_5m_input_tokens: 456, ephemeral_1h_input_tokens: 100 },
@@ -178,12 +178,12 @@ describe("usageOf", () => {
       { ...usage(10, 0, 556, 50, 0), cacheWriteLong: 100 }
     ],
     [
-      "the documented first request, which writes to the cache",
+      "Anthropic's documented first request, which writes to the cache",
       { input_tokens: 21, cache_creation_input_tokens: 188_086, cache_read_input_tokens: 0, output_tokens: 393 },
       usage(21, 0, 188_086, 393, 0)
     ],
     [
-      "the documented second one, which reads from it",
+      "Anthropic's documented second request, which reads from the cache",
       { input_tokens: 21, cache_creation_input_tokens: 0, cache_read_input_tokens: 188_086, output_tokens: 393 },
       usage(21, 188_086, 0, 393, 0)
     ],
@@ -206,7 +206,7 @@ describe("usageOf", () => {
     ["no output", { input_tokens: 10 }, undefined],
     ["no input", { output_tokens: 10 }, undefined],
     ["nothing", undefined, undefined],
-    ["text for a number", { input_tokens: "10", output_tokens: 5 }, undefined],
+    ["a string for a number", { input_tokens: "10", output_tokens: 5 }, undefined],
     ["a negative count", { input_tokens: -1, output_tokens: 5 }, undefined],
     ["half a token", { input_tokens: 1.5, output_tokens: 5 }, undefined]
   ]

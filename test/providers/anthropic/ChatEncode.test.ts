@@ -63,7 +63,7 @@ describe("encodeChat", () => {
     )
   })
 
-  it("encodes every kind of message, the results of tools first in their turn", () => {
+  it("encodes every kind of message, with tool results first in their turn", () => {
     const url = "data:image/png;base64,AAAA"
     assert.deepStrictEqual(
       said([
@@ -147,7 +147,7 @@ describe("encodeChat", () => {
   })
 
   for (const written of ["{", "[1]", '"text"', "null", "plain"]) {
-    it(`keeps arguments that are no object: ${written}`, () => {
+    it(`wraps arguments that are not a JSON object: ${written}`, () => {
       const { messages } = said([
         user("hi"),
         { role: "assistant", content: [], toolCalls: [{ id: "a", name: "f", arguments: written }] }
@@ -158,14 +158,14 @@ describe("encodeChat", () => {
     })
   }
 
-  it("keeps all digits of a call's numbers", () => {
+  it("keeps all digits of numbers in a call's arguments", () => {
     const args = '{"order":1234567890123456789}'
     const toolCalls = [{ id: "a", name: "f", arguments: args }]
     const conversation = asked("hi", { messages: [user("hi"), { role: "assistant", content: [], toolCalls }] })
     assert.include(encodeChat(chatCall({ conversation }), false), `"input":${args}`)
   })
 
-  it("puts instructions before the conversation, in their order", () => {
+  it("moves system messages before the conversation, in order", () => {
     assert.deepStrictEqual(said([system("one"), user("a"), system("two"), user("b"), system("three")]), {
       system: [text("one"), text("two"), text("three")],
       messages: [{ role: "user", content: [text("a"), text("b")] }]
@@ -176,7 +176,7 @@ describe("encodeChat", () => {
     })
   })
 
-  it("never sends an empty turn, nor a conversation that the user does not begin", () => {
+  it("never sends an empty turn or a conversation that does not begin with the user", () => {
     const dot = { role: "user", content: [text(".")] }
     assert.deepStrictEqual(said([user(" \n")]).messages, [dot])
     assert.deepStrictEqual(said([assistant("hi"), user("a"), assistant(" "), user("b")]).messages, [
@@ -232,7 +232,7 @@ describe("encodeChat", () => {
     assert.notProperty(wire({ toolChoice: { type: "required" }, parallelToolCalls: false }), "tool_choice")
   })
 
-  it("declares the tools of calls in a history that comes without, so that it is taken, and lets none be called", () => {
+  it("declares the tools called in a history without tools, and forbids new calls", () => {
     const call = (id: string, name: string) => ({ id, name, arguments: "{}" })
     const result = (id: string): Message => ({ role: "tool", toolCallId: id, content: [text("x")] })
     const toolCalls = [call("a", "f"), call("b", "g"), call("c", "f")]
@@ -262,7 +262,7 @@ describe("encodeChat", () => {
     ]
   ] as const
   for (const [toolChoice, expected] of choices) {
-    it(`encodes the choice ${toolChoice.type}`, () => {
+    it(`encodes the tool choice ${toolChoice.type}`, () => {
       const base = { tools: [tool], toolChoice }
       assert.deepStrictEqual(wire(base).tool_choice, expected)
       assert.deepStrictEqual(wire({ ...base, parallelToolCalls: true }).tool_choice, expected)
@@ -275,12 +275,12 @@ describe("encodeChat", () => {
     })
   }
 
-  it("encodes the choice of no tool", () => {
+  it("encodes the tool choice none", () => {
     const none = wire({ tools: [tool], toolChoice: { type: "none" }, parallelToolCalls: false })
     assert.deepStrictEqual(none.tool_choice, { type: "none" })
   })
 
-  it("encodes formats, and asks in words where the wire has none", () => {
+  it("encodes response formats, and requests JSON in the system prompt where the API has no format", () => {
     const schema = { type: "object", properties: {} }
     const format = { type: "json_schema", name: "n", schema, strict: true } as const
     const closed = { ...schema, additionalProperties: false }
@@ -319,7 +319,7 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(members(wire({ sampling: { stop: [" "] } })), [])
   })
 
-  it("omits sampling for models that reject it, and while they think", () => {
+  it("omits sampling for models that reject it, and when the model thinks", () => {
     const fixed = wire({ sampling }, "claude-opus-4-8", false, { ...model, supportedParameters: ["stop"] })
     assert.deepStrictEqual(members(fixed), ["stop_sequences"])
     const reasoning: Reasoning = { effort: "high", maxTokens: undefined, enabled: undefined }
@@ -330,7 +330,7 @@ describe("encodeChat", () => {
     }
   })
 
-  it("says how to think beside the format", () => {
+  it("sends thinking and effort beside the response format", () => {
     const reasoning: Reasoning = { effort: "medium", maxTokens: undefined, enabled: undefined }
     const format = { type: "json_schema", name: "n", schema: {}, strict: undefined } as const
     const body = wire({ reasoning, format }, "claude-opus-4-8")

@@ -83,7 +83,7 @@ describe("chatStreamFold", () => {
     ["line feeds", transcript],
     ["carriage returns and line feeds", transcript.replaceAll("\n", "\r\n")]
   ] as const) {
-    it(`gives the same events wherever the bytes are split, with ${name}`, () => {
+    it(`emits the same events wherever the bytes are split, with ${name}`, () => {
       const bytes = bytesOf(words)
       for (let at = 0; at <= bytes.length; at++) {
         const { events, state } = fold([bytes.subarray(0, at), bytes.subarray(at)])
@@ -118,13 +118,13 @@ describe("chatStreamFold", () => {
     assert.deepStrictEqual(folded.output(), decoded)
   })
 
-  it("names the stop sequence that ended it", () => {
+  it("reports the stop sequence that ended the stream", () => {
     const words =
       open(0, { type: "text", text: "a" }) + stop("stop_sequence", undefined, { stop_sequence: "END" }) + END
     assert.deepStrictEqual(told(words).at(-1), { _tag: "Finish", reason: "stop", stopSequence: "END" })
   })
 
-  it("counts what the start says was written to the cache, and the end does not repeat", () => {
+  it("counts cache writes that only the start of the stream reports", () => {
     const cache_creation = { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 4 }
     const began = start({ input_tokens: 5, cache_read_input_tokens: 7, cache_creation, output_tokens: 1 })
     const usage = { input: 5, cached: 7, cacheWrite: 34, cacheWriteLong: 4, output: 9, reasoning: 0 }
@@ -133,7 +133,7 @@ describe("chatStreamFold", () => {
     assert.deepStrictEqual(told(began + stop("end_turn", repeated) + END).at(-1), { _tag: "Usage", usage })
   })
 
-  it("takes content that stands in the start of its block", () => {
+  it("reads content in the start event of its block", () => {
     const words =
       open(0, { type: "thinking", thinking: "h" }) +
       open(1, { type: "text", text: "a" }) +
@@ -158,7 +158,7 @@ describe("chatStreamFold", () => {
     ])
   })
 
-  it("gives a refusal before its finish", () => {
+  it("emits a refusal before its finish reason", () => {
     const words =
       text(0, "I") + stop("refusal", undefined, { stop_details: { type: "refusal", explanation: "blocked" } })
     assert.deepStrictEqual(told(words), [
@@ -170,7 +170,7 @@ describe("chatStreamFold", () => {
 
   const usages: ReadonlyArray<readonly [string, string, object | undefined]> = [
     [
-      "totals at the end that say all again, corrected",
+      "totals at the end that correct all earlier counts",
       start({ input_tokens: 43, cache_read_input_tokens: 1, cache_creation_input_tokens: 2, output_tokens: 1 }) +
         stop("end_turn", {
           input_tokens: 61,
@@ -181,21 +181,25 @@ describe("chatStreamFold", () => {
       { input: 61, cached: 10, cacheWrite: 20, output: 2, reasoning: 0 }
     ],
     [
-      "totals at the end that say the output alone",
+      "totals at the end that contain only the output",
       start({ input_tokens: 43, cache_read_input_tokens: 1, output_tokens: 1 }) +
         stop("end_turn", { output_tokens: 8 }),
       { input: 43, cached: 1, cacheWrite: 0, output: 8, reasoning: 0 }
     ],
     [
-      "several ends, each with the total",
+      "several ends, each with the total so far",
       start({ input_tokens: 4, output_tokens: 1 }) +
         stop("", { output_tokens: 5 }) +
         stop("end_turn", { output_tokens: 9 }),
       { input: 4, cached: 0, cacheWrite: 0, output: 9, reasoning: 0 }
     ],
-    ["a start alone, which is no final word", start({ input_tokens: 43, output_tokens: 1 }), undefined],
-    ["an end without counts", start({ input_tokens: 43, output_tokens: 1 }) + stop("end_turn"), undefined],
-    ["an end without a start", stop("end_turn", { output_tokens: 9 }), undefined]
+    ["no usage from a start without an end", start({ input_tokens: 43, output_tokens: 1 }), undefined],
+    [
+      "no usage from an end without counts",
+      start({ input_tokens: 43, output_tokens: 1 }) + stop("end_turn"),
+      undefined
+    ],
+    ["no usage from an end without a start", stop("end_turn", { output_tokens: 9 }), undefined]
   ]
   for (const [name, words, usage] of usages) {
     it(`reads ${name}`, () => {
@@ -211,7 +215,7 @@ describe("chatStreamFold", () => {
       { input: 10, cached: 300, cacheWrite: 20 }
     ],
     [
-      "with what was written in parts alone",
+      "with cache writes reported only by lifetime",
       { input_tokens: 10, cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 } },
       { input: 10, cached: 0, cacheWrite: 7, cacheWriteLong: 4 }
     ],
@@ -220,21 +224,21 @@ describe("chatStreamFold", () => {
       { input_tokens: 10, cache_read_input_tokens: null, cache_creation_input_tokens: null },
       { input: 10, cached: 0, cacheWrite: 0 }
     ],
-    ["not when the start says nothing", undefined, undefined],
-    ["not without its plain tokens", { cache_read_input_tokens: 300, output_tokens: 1 }, undefined],
-    ["not when that is no count", { input_tokens: -10, cache_read_input_tokens: 300 }, undefined],
-    ["not when another is no count", { input_tokens: 10, cache_read_input_tokens: -300 }, undefined],
-    ["not when what was written is no count", { input_tokens: 10, cache_creation_input_tokens: "20" }, undefined]
+    ["but not without usage in the start", undefined, undefined],
+    ["but not without input tokens", { cache_read_input_tokens: 300, output_tokens: 1 }, undefined],
+    ["but not with negative input tokens", { input_tokens: -10, cache_read_input_tokens: 300 }, undefined],
+    ["but not with negative cached tokens", { input_tokens: 10, cache_read_input_tokens: -300 }, undefined],
+    ["but not with cache writes that are a string", { input_tokens: 10, cache_creation_input_tokens: "20" }, undefined]
   ]
   for (const [name, said, usage] of prompts) {
-    it(`emits prompt usage at once, ${name}`, () => {
+    it(`emits prompt usage at the start, ${name}`, () => {
       const state = chatStreamFold("req_1")
       const expectedEvents = usage === undefined ? [] : [{ _tag: "PromptUsage", usage }]
       assert.deepStrictEqual(state.push(bytesOf(start(said))), expectedEvents as ReadonlyArray<OutputEvent>)
     })
   }
 
-  it("knows whether the host has finished", () => {
+  it("reports whether the host has stopped and ended the stream", () => {
     const states = ["", text(0, "a"), stop("end_turn"), END].map((words) => read(words).state)
     assert.deepStrictEqual(
       states.map(({ stopped, done }) => [stopped, done]),
@@ -247,7 +251,7 @@ describe("chatStreamFold", () => {
     )
   })
 
-  it("reads nothing after the end", () => {
+  it("ignores events after message_stop", () => {
     assert.deepStrictEqual(told(END + text(0, "late")), [])
   })
 
@@ -270,7 +274,7 @@ describe("chatStreamFold", () => {
     }
   })
 
-  it("rejects an endless event", () => {
+  it("reports an event without an end as malformed", () => {
     const state = chatStreamFold("req_1")
     const block = bytesOf("x".repeat(1024 * 1024))
     for (let n = 0; n < 5; n++) state.push(block)

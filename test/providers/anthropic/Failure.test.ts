@@ -30,25 +30,25 @@ describe("faultOfStatus", () => {
     [529, "overloaded_error", { _tag: "ServerError", status: 529, detail: "why" }]
   ]
   for (const [status, type, fault] of cases) {
-    it(`takes ${status} ${type} for ${fault._tag}`, () => assert.deepStrictEqual(of(status, why(type)), fault))
-    it(`takes ${type} inside a success for the same`, () =>
+    it(`reads ${status} ${type} as ${fault._tag}`, () => assert.deepStrictEqual(of(status, why(type)), fault))
+    it(`reads ${type} in a 200 answer as ${fault._tag}`, () =>
       assert.deepStrictEqual(faultOfError(why(type).error), fault))
   }
 
   for (const message of OUR_ACCOUNT) {
-    it(`knows that it is our account when told "${message.slice(0, 30)}"`, () => {
+    it(`reads "${message.slice(0, 30)}" as a failure of the gateway's own account`, () => {
       const fault: ProviderFault = { _tag: "Unauthorized", status: 402 }
       assert.deepStrictEqual(of(400, why("invalid_request_error", message)), fault)
       assert.deepStrictEqual(faultOfError({ type: "invalid_request_error", message }), fault)
     })
   }
 
-  it("does not take a caller's words for the account's", () => {
+  it("does not mistake such words in the caller's own text for a failure of the account", () => {
     const message = `messages.0: unexpected "${OUR_ACCOUNT[0]}"`
     assert.strictEqual(of(400, why("invalid_request_error", message))._tag, "Refused")
   })
 
-  it("knows how long to wait", () => {
+  it("reads the wait from retry-after", () => {
     assert.deepStrictEqual(of(429, why("rate_limit_error"), { "retry-after": "7" }), {
       _tag: "RateLimited",
       retryAfterSeconds: 7
@@ -63,7 +63,7 @@ describe("faultOfStatus", () => {
     [{ error: "text" }, "status 400"],
     [{ error: { message: 1 } }, "status 400"]
   ] as const) {
-    it(`finds "${detail}" in ${JSON.stringify(body)}`, () => {
+    it(`reads the detail "${detail}" from ${JSON.stringify(body)}`, () => {
       assert.deepStrictEqual(of(400, body), { _tag: "Refused", status: 400, detail })
     })
   }
@@ -75,7 +75,7 @@ describe("faultOfError", () => {
     [{}, "status 500"],
     ["words", "words"]
   ] as const) {
-    it(`takes ${JSON.stringify(error)} for the host's trouble`, () =>
+    it(`reads ${JSON.stringify(error)} as a server error`, () =>
       assert.deepStrictEqual(faultOfError(error), { _tag: "ServerError", status: 500, detail }))
   }
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { outputSchemaOf } from "../../../src/providers/anthropic/OutputSchema.ts"
 
 describe("outputSchemaOf", () => {
-  it("leaves a schema as it is that the host takes", () => {
+  it("leaves a schema that the host accepts unchanged", () => {
     const schema = {
       type: "object",
       description: "a thing",
@@ -20,7 +20,7 @@ describe("outputSchemaOf", () => {
     assert.deepStrictEqual(outputSchemaOf(schema), schema)
   })
 
-  it("closes every object, wherever it stands", () => {
+  it("closes every object, at every depth", () => {
     const object = { type: "object" }
     const closed = { type: "object", additionalProperties: false }
     assert.deepStrictEqual(
@@ -45,7 +45,7 @@ describe("outputSchemaOf", () => {
     )
   })
 
-  it("says limits in words instead", () => {
+  it("moves unsupported limits into the description", () => {
     assert.deepStrictEqual(outputSchemaOf({ type: "integer", minimum: 1, maximum: 5, description: "a grade" }), {
       type: "integer",
       description: "a grade (minimum: 1, maximum: 5)"
@@ -56,7 +56,7 @@ describe("outputSchemaOf", () => {
     })
   })
 
-  it("takes a property named as a limit for the property it is", () => {
+  it("reads a property with the name of a limit as a property", () => {
     const properties = { minimum: { type: "number" }, format: { type: "string" }, properties: { type: "string" } }
     assert.deepStrictEqual(outputSchemaOf({ properties }), { properties, additionalProperties: false })
   })

@@ -54,10 +54,10 @@ describe("thinkingOf", () => {
     assert.deepStrictEqual(thinkingOf(chatCall({ candidate: elsewhere, conversation })), nothing)
   })
 
-  describe("with a budget", () => {
+  describe("with a token budget", () => {
     const models = ["claude-opus-4-1", "claude-sonnet-4-5", "claude-haiku-4-5-20251001", "claude-3-7-sonnet-20250219"]
     for (const id of [...models, "claude-sonnet-4-20250514", "some-other-model"]) {
-      it(`for ${id}`, () => {
+      it(`requests a budget from ${id} for an effort, and nothing without one`, () => {
         assert.deepStrictEqual(of(id, undefined), nothing)
         assert.deepStrictEqual(of(id, {}), nothing)
         assert.deepStrictEqual(of(id, { effort: "high" }), budget(8_000))
@@ -80,11 +80,11 @@ describe("thinkingOf", () => {
       [{ enabled: false, effort: "high" }, 10_000, nothing]
     ]
     for (const [reasoning, cap, expected] of cases) {
-      it(`${JSON.stringify(reasoning)} within ${cap}`, () =>
+      it(`turns ${JSON.stringify(reasoning)} into a budget within ${cap} output tokens`, () =>
         assert.deepStrictEqual<unknown>(of("claude-sonnet-4-5", reasoning, {}, cap), expected))
     }
 
-    it("not when an assistant's turn continues without its thinking", () => {
+    it("sends nothing when an assistant's turn continues without its thinking", () => {
       assert.deepStrictEqual(of("claude-sonnet-4-5", { effort: "high" }, { messages: called }), nothing)
       const begun: ReadonlyArray<Message> = [
         ...called.slice(0, 1),
@@ -106,7 +106,7 @@ describe("thinkingOf", () => {
     ["claude-fable-5", "xhigh"],
     ["claude-fable-5-1", "xhigh"]
   ] as const) {
-    it(`asks ${id} for an effort`, () => {
+    it(`sends an effort to ${id}`, () => {
       const efforts: ReadonlyArray<readonly [Partial<Reasoning>, "low" | "medium" | "high" | "xhigh" | undefined]> = [
         [{ effort: "minimal" }, "low"],
         [{ effort: "low" }, "low"],
@@ -123,11 +123,11 @@ describe("thinkingOf", () => {
     })
   }
 
-  describe("beside an effort that is the whole answer's", () => {
+  describe("with an effort for the whole answer", () => {
     const quiet = { ...nothing, effort: "low" }
     const told = { effort: "low", ofAnswer: true } as const
 
-    it("is not asked for by it", () => {
+    it("sends the effort without enabling thinking", () => {
       for (const id of ["claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-8"]) {
         assert.deepStrictEqual<unknown>(of(id, told), quiet)
       }
@@ -136,7 +136,7 @@ describe("thinkingOf", () => {
       for (const id of ["claude-sonnet-4-5", "claude-haiku-4-5"]) assert.deepStrictEqual(of(id, told), nothing)
     })
 
-    it("is what else is said of it", () => {
+    it("enables or disables thinking only through the other fields", () => {
       assert.deepStrictEqual<unknown>(of("claude-opus-4-8", { ...told, enabled: false }), quiet)
       assert.deepStrictEqual<unknown>(of("claude-opus-4-8", { ...told, enabled: true }), {
         ...quiet,
@@ -156,7 +156,7 @@ describe("thinkingOf", () => {
 
   const off = [{ effort: "none" }, { enabled: false }, { maxTokens: 0 }] as const
 
-  it("says nothing to models that think only when asked", () => {
+  it("sends nothing to models that think only on request", () => {
     for (const reasoning of [undefined, {}, ...off]) assert.deepStrictEqual(of("claude-opus-4-8", reasoning), nothing)
   })
 
@@ -167,7 +167,7 @@ describe("thinkingOf", () => {
     }
   })
 
-  it("requests little thinking where it cannot be turned off", () => {
+  it("requests the lowest effort where thinking cannot be turned off", () => {
     assert.deepStrictEqual(of("claude-opus-5-5", undefined), { ...nothing, on: true, freeChoice: true })
     for (const reasoning of off) {
       const least = { config: undefined, effort: "low", on: true } as const
@@ -177,7 +177,7 @@ describe("thinkingOf", () => {
     }
   })
 
-  it("does not think with a forced tool, or frees the choice for models that always think", () => {
+  it("turns thinking off with a forced tool, or frees the tool choice for models that always think", () => {
     for (const toolChoice of [{ type: "required" }, { type: "tool", name: "f" }] as const) {
       const forced = { tools, toolChoice }
       assert.deepStrictEqual(of("claude-sonnet-4-5", { effort: "high" }, forced), nothing)

@@ -19,7 +19,7 @@ const failure = (body: unknown): ProviderFault | undefined => {
 }
 
 describe("decodeChat", () => {
-  it("takes everything an answer can have", () => {
+  it("reads every field that an answer can have", () => {
     assert.deepStrictEqual(
       success({
         ...answer(
@@ -52,7 +52,7 @@ describe("decodeChat", () => {
     )
   })
 
-  it("takes tool calls, gives ids to those without, and knows that they were the reason to stop", () => {
+  it("reads tool calls, creates missing call ids, and reports the finish reason tool_calls", () => {
     const output = success(
       answer(
         [
@@ -70,7 +70,7 @@ describe("decodeChat", () => {
     assert.strictEqual(output.finish, "tool_calls")
   })
 
-  it("gives log-probabilities the shape of OpenAI's", () => {
+  it("converts log-probabilities to OpenAI's format", () => {
     const { logprobs } = success(
       answer([{ text: "hé" }], {
         finishReason: "STOP",
@@ -91,7 +91,7 @@ describe("decodeChat", () => {
     ])
   })
 
-  it("reads a list of chunks as one answer, whose last usage holds", () => {
+  it("reads a list of chunks as one answer, with the usage of the last", () => {
     const output = success([
       { ...answer([{ text: "a" }]), usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1 } },
       {
@@ -103,7 +103,7 @@ describe("decodeChat", () => {
     assert.deepStrictEqual(output.usage, { input: 5, cached: 0, cacheWrite: 0, output: 2, reasoning: 0 })
   })
 
-  it("takes an answer that is all thoughts, hidden and cut off", () => {
+  it("reads an answer of hidden thoughts that reached its output limit", () => {
     for (const candidate of [
       { finishReason: "MAX_TOKENS" },
       { content: { role: "model" }, finishReason: "MAX_TOKENS" }
@@ -118,10 +118,10 @@ describe("decodeChat", () => {
   })
 
   for (const body of ["", "{", "<html>", "null", "[]", '"text"', "{}", '{"candidates":[]}', "[1]"]) {
-    it(`finds ${JSON.stringify(body)} malformed`, () => assert.strictEqual(failure(body)?._tag, "Malformed"))
+    it(`reports ${JSON.stringify(body)} as malformed`, () => assert.strictEqual(failure(body)?._tag, "Malformed"))
   }
 
-  it("finds an error inside a success, alone or in a list", () => {
+  it("fails with the error in a 200 answer, alone or in a list", () => {
     const error = { error: { code: 429, message: "busy", status: "RESOURCE_EXHAUSTED" } }
     const fault = { _tag: "RateLimited", retryAfterSeconds: undefined } as const
     assert.deepStrictEqual(failure(error), fault)
@@ -129,7 +129,7 @@ describe("decodeChat", () => {
     assert.strictEqual(success({ error: null, ...answer([{ text: "fine" }]) }).text, "fine")
   })
 
-  it("takes a blocked prompt for a refusal", () => {
+  it("reports a blocked prompt as refused", () => {
     const usageMetadata = { promptTokenCount: 5, totalTokenCount: 5 }
     assert.deepStrictEqual(failure({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata }), {
       _tag: "Refused",
@@ -141,7 +141,7 @@ describe("decodeChat", () => {
   })
 })
 
-describe("a finish", () => {
+describe("the finish reason", () => {
   const cases = {
     STOP: "stop",
     MAX_TOKENS: "length",
@@ -158,10 +158,10 @@ describe("a finish", () => {
     IMAGE_SAFETY: "content_filter"
   } as const
   for (const [finishReason, finish] of Object.entries(cases)) {
-    it(`of ${finishReason} after content is ${finish}`, () =>
+    it(`${finishReason} after content is read as ${finish}`, () =>
       assert.strictEqual(success(answer([{ text: "a" }], { finishReason })).finish, finish))
     if (finish === "content_filter") {
-      it(`of ${finishReason} before any is a refusal`, () =>
+      it(`${finishReason} before any content is reported as refused`, () =>
         assert.deepStrictEqual(failure({ candidates: [{ finishReason }] }), {
           _tag: "Refused",
           status: 400,
@@ -171,13 +171,13 @@ describe("a finish", () => {
     }
   }
 
-  it("of a cap beside tool calls stays what it is", () => {
+  it("MAX_TOKENS with tool calls is read as length", () => {
     const output = success(answer([{ functionCall: { name: "f" } }], { finishReason: "MAX_TOKENS" }))
     assert.strictEqual(output.finish, "length")
   })
 
   for (const finishReason of ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]) {
-    it(`of ${finishReason} is the model's malformed, whatever came before`, () => {
+    it(`${finishReason} is reported as the model's malformed answer, even after content`, () => {
       const fault = { _tag: "Malformed", detail: `the model stopped with ${finishReason}`, ofModel: true } as const
       assert.deepStrictEqual(failure({ candidates: [{ finishReason }] }), fault)
       assert.deepStrictEqual(failure(answer([{ text: "a" }], { finishReason })), fault)
@@ -186,7 +186,7 @@ describe("a finish", () => {
 })
 
 describe("ChunkFold", () => {
-  it("ends as filtered when the prompt is blocked after the first word", () => {
+  it("ends with content_filter when the host blocks the prompt after the first text", () => {
     const fold = new ChunkFold("req_1")
     assert.deepStrictEqual(fold.push(answer([{ text: "a" }])), [{ _tag: "Text", text: "a" }])
     assert.deepStrictEqual(fold.push({ promptFeedback: { blockReason: "SAFETY" } }), [])
@@ -194,7 +194,7 @@ describe("ChunkFold", () => {
     assert.deepStrictEqual(fold.end(), [{ _tag: "Finish", reason: "content_filter" }])
   })
 
-  it("keeps a count that a later chunk leaves out", () => {
+  it("keeps a count that a later chunk omits", () => {
     const fold = new ChunkFold("req_1")
     fold.push({
       ...answer([{ text: "a" }]),
@@ -232,28 +232,28 @@ describe("usageOf", () => {
     ["zeros", counts(0, 0, 0), usage(0, 0, 0, 0)],
     ["an answer without tokens", { promptTokenCount: 10, totalTokenCount: 10 }, usage(10, 0, 0, 0)],
     ["a cache hit", counts(100, 5, 105, { cachedContentTokenCount: 60 }), usage(40, 60, 5, 0)],
-    ["thoughts beside the answer", counts(10, 5, 35, { thoughtsTokenCount: 20 }), usage(10, 0, 25, 20)],
-    ["thoughts within the answer", counts(10, 25, 35, { thoughtsTokenCount: 20 }), usage(10, 0, 25, 20)],
+    ["thoughts counted in addition to the answer", counts(10, 5, 35, { thoughtsTokenCount: 20 }), usage(10, 0, 25, 20)],
+    ["thoughts counted within the answer", counts(10, 25, 35, { thoughtsTokenCount: 20 }), usage(10, 0, 25, 20)],
     [
       "thoughts without a total",
       { promptTokenCount: 10, candidatesTokenCount: 25, thoughtsTokenCount: 20 },
       usage(10, 0, 45, 20)
     ],
-    ["thoughts that an old total leaves out", counts(10, 5, 15, { thoughtsTokenCount: 20 }), usage(10, 0, 25, 20)],
+    ["thoughts missing from the total", counts(10, 5, 15, { thoughtsTokenCount: 20 }), usage(10, 0, 25, 20)],
     [
-      "all at once",
+      "all counts at once",
       counts(100, 30, 180, { cachedContentTokenCount: 60, thoughtsTokenCount: 20, toolUsePromptTokenCount: 30 }),
       usage(70, 60, 50, 20)
     ],
     [
-      "all at once, thoughts within",
+      "all counts at once, with thoughts within the answer",
       counts(100, 30, 160, { cachedContentTokenCount: 60, thoughtsTokenCount: 20, toolUsePromptTokenCount: 30 }),
       usage(70, 60, 30, 20)
     ],
-    ["a hit larger than the prompt", counts(10, 5, 15, { cachedContentTokenCount: 60 }), usage(0, 10, 5, 0)],
+    ["a cache hit larger than the prompt", counts(10, 5, 15, { cachedContentTokenCount: 60 }), usage(0, 10, 5, 0)],
     ["nothing", undefined, undefined],
     ["an empty object", {}, undefined],
-    ["text for a number", { promptTokenCount: "10" }, undefined],
+    ["a string for a number", { promptTokenCount: "10" }, undefined],
     ["a negative count", { promptTokenCount: -1 }, undefined]
   ]
   for (const [name, given, expected] of cases) {

@@ -29,7 +29,7 @@ describe("encodeChat", () => {
     })
   })
 
-  it("joins system messages, and consecutive messages of one side", () => {
+  it("joins system messages, and consecutive messages of the same role", () => {
     const body = wire({
       messages: [
         { role: "system", content: [text("be brief"), text("")] },
@@ -81,7 +81,7 @@ describe("encodeChat", () => {
     assert.strictEqual(contents([late, ...talk]).length, 2)
   })
 
-  it("sends images as bytes, with their type as the wire has it", () => {
+  it("sends images as bytes with the media type that the API expects", () => {
     const urls = [
       ["data:image/png;base64,AA==", { inlineData: { mimeType: "image/png", data: "AA==" } }],
       ["data:image/JPG;base64,AA+/", { inlineData: { mimeType: "image/jpeg", data: "AA+/" } }]
@@ -109,7 +109,7 @@ describe("encodeChat", () => {
     { role: "user", content: [text("so?")] }
   ]
 
-  it("sends calls and results as objects, results under the name of their call", () => {
+  it("sends calls and results as objects, and results under the name of their call", () => {
     assert.deepStrictEqual(contents(history).slice(1), [
       {
         role: "model",
@@ -134,7 +134,7 @@ describe("encodeChat", () => {
     ])
   })
 
-  it("has the results of a turn together, and nothing else with them", () => {
+  it("groups the results of a turn, with nothing else among them", () => {
     const result = (id: string): Message => ({ role: "tool", toolCallId: id, content: [text("{}")] })
     const sent = contents([
       { role: "user", content: [text("hello")] },
@@ -154,7 +154,7 @@ describe("encodeChat", () => {
     ])
   })
 
-  it("sends a result as a text where its numbers would lose digits, or where it holds a reference", () => {
+  it("sends a result as text when its numbers would lose digits or it contains a $ref", () => {
     for (const result of [
       '{"order":1234567890123456789}',
       '{"schema":{"a":[{"$ref":"#/definitions/A"}]}}',
@@ -169,7 +169,7 @@ describe("encodeChat", () => {
     }
   })
 
-  it("finds the name of an id that was used twice in the call before", () => {
+  it("names a result after the latest call with its id when the id was used twice", () => {
     const round = (name: string): ReadonlyArray<Message> => [
       { role: "assistant", content: [], toolCalls: [called("c", name, "{}")] },
       { role: "tool", toolCallId: "c", content: [text("{}")] }
@@ -200,7 +200,7 @@ describe("encodeChat", () => {
 
   const tool = { name: "f", description: "does", parameters: { type: "object" }, strict: true }
 
-  it("encodes tools and the choice among them", () => {
+  it("encodes tools and the tool choice", () => {
     const body = wire({ tools: [tool], toolChoice: { type: "tool", name: "f" }, parallelToolCalls: false })
     assert.deepStrictEqual(body.tools, [
       { functionDeclarations: [{ name: "f", description: "does", parametersJsonSchema: { type: "object" } }] }
@@ -217,7 +217,7 @@ describe("encodeChat", () => {
     assert.notProperty(wire({ toolChoice: { type: "required" } }), "toolConfig")
   })
 
-  it("encodes formats", () => {
+  it("encodes response formats", () => {
     const config = (format: Conversation["format"]) => wire({ format }).generationConfig
     const responseMimeType = "application/json"
     assert.deepStrictEqual(config({ type: "json_object" }), { maxOutputTokens: 1_000, responseMimeType })
@@ -276,7 +276,7 @@ describe("encodeChat", () => {
     ])
   })
 
-  it("cuts a seed to 32 bits", () => {
+  it("truncates a seed to 32 bits", () => {
     for (const [seed, sent] of [
       [-1, -1],
       [2 ** 31, -(2 ** 31)],
@@ -345,11 +345,11 @@ describe("reasoning", () => {
     ["gemini-2.5-pro", { maxTokens: 1_000_000 }, { thinkingBudget: 32_768, ...shown }]
   ]
   for (const [model, reasoning, config] of [...levels, ...budgets]) {
-    it(`of ${JSON.stringify(reasoning)} is ${JSON.stringify(config)} for ${model}`, () =>
+    it(`with ${JSON.stringify(reasoning)} is sent as ${JSON.stringify(config)} to ${model}`, () =>
       assert.deepStrictEqual(thinking(model, reasoning), config))
   }
 
-  it("stays within the cap, which counts thoughts, and leaves room for an answer", () => {
+  it("stays within the output limit, which includes thoughts, and leaves room for an answer", () => {
     assert.deepStrictEqual(thinking("gemini-2.5-flash", { effort: "high" }, 1_000), { thinkingBudget: 950, ...shown })
     assert.deepStrictEqual(thinking("gemini-2.5-flash", { effort: "high" }, 1), { thinkingBudget: 1, ...shown })
   })

@@ -60,7 +60,7 @@ describe("chatStreamFold", () => {
     ["carriage returns and line feeds", transcript],
     ["line feeds", transcript.replaceAll("\r\n", "\n")]
   ] as const) {
-    it(`gives the same events wherever the bytes are split, with ${name}`, () => {
+    it(`emits the same events wherever the bytes are split, with ${name}`, () => {
       const bytes = bytesOf(text)
       for (let at = 0; at <= bytes.length; at++) {
         const { events, state } = fold([bytes.subarray(0, at), bytes.subarray(at)])
@@ -94,7 +94,7 @@ describe("chatStreamFold", () => {
     assert.deepStrictEqual(Result.getOrThrow(decodeChat(bytesOf(JSON.stringify(whole)), "req_1")), output.output())
   })
 
-  it("keeps the last of many usages, with what it leaves out, and one after the finish", () => {
+  it("keeps the last usage report, also after the finish reason, and earlier counts that it omits", () => {
     const { events } = read(chunk([{ text: "a" }], {}, usageMetadata(1, 12)), finish("STOP"), {
       usageMetadata: { promptTokenCount: 29, candidatesTokenCount: 5 }
     })
@@ -104,7 +104,7 @@ describe("chatStreamFold", () => {
     ])
   })
 
-  it("knows that the model has stopped, but leaves the end to the end", () => {
+  it("reports that the model has stopped, but waits for the end of the stream", () => {
     const states = [[], [chunk([{ text: "a" }])], [finish("FINISH_REASON_UNSPECIFIED")], [finish("STOP")]].map(
       (given) => read(...given).state
     )
@@ -119,7 +119,7 @@ describe("chatStreamFold", () => {
     )
   })
 
-  it("reads on after a stop that was not the last", () => {
+  it("reads on after a finish reason that is not the last", () => {
     const { events } = read(
       chunk([{ text: "a" }], { finishReason: "STOP" }),
       chunk([{ text: "b" }], { finishReason: "MAX_TOKENS" })
@@ -131,7 +131,7 @@ describe("chatStreamFold", () => {
     ])
   })
 
-  it("stops at what is no chunk, after what came before", () => {
+  it("stops at an invalid chunk, after the events before it", () => {
     const busy = { error: { code: 429, message: "busy", status: "RESOURCE_EXHAUSTED" } }
     for (const [given, tag] of [
       ["nonsense", "Malformed"],
@@ -146,7 +146,7 @@ describe("chatStreamFold", () => {
     }
   })
 
-  it("treats a block before the first word as a refusal, and a later one as a stop", () => {
+  it("reports a block before the first text as refused, and a later one as content_filter", () => {
     const blocked = { promptFeedback: { blockReason: "SAFETY" }, usageMetadata: usageMetadata(0, 0) }
     for (const given of [blocked, finish("SAFETY")]) {
       assert.strictEqual(read(given).state.fault?._tag, "Refused")
@@ -156,7 +156,7 @@ describe("chatStreamFold", () => {
     }
   })
 
-  it("rejects an endless event", () => {
+  it("reports an event without an end as malformed", () => {
     const state = chatStreamFold("req_1")
     const block = bytesOf("x".repeat(1024 * 1024))
     for (let n = 0; n < 5; n++) state.push(block)

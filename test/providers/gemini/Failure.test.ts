@@ -33,11 +33,10 @@ describe("faultOfStatus", () => {
     [504, "DEADLINE_EXCEEDED", server(504)]
   ]
   for (const [status, name, fault] of cases) {
-    it(`takes ${status} ${name} for ${fault._tag}`, () =>
-      assert.deepStrictEqual(of(status, error(status, name)), fault))
+    it(`reads ${status} ${name} as ${fault._tag}`, () => assert.deepStrictEqual(of(status, error(status, name)), fault))
   }
 
-  it("knows a bad key that comes as a bad argument", () => {
+  it("reads an invalid argument about the API key as Unauthorized", () => {
     const body = error(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", [
       info("API_KEY_INVALID")
     ])
@@ -46,13 +45,13 @@ describe("faultOfStatus", () => {
     assert.strictEqual(of(400, error(400, "INVALID_ARGUMENT", "why", [info("OTHER")]))._tag, "Refused")
   })
 
-  it("does not take a file that the caller may not name for a key of ours that is wrong", () => {
+  it("reads a file that the caller may not access as refused, not as Unauthorized", () => {
     const message = "You do not have permission to access the File abc or it may not exist."
     const fault = { _tag: "Refused", status: 400, detail: message } as const
     assert.deepStrictEqual(of(403, error(403, "PERMISSION_DENIED", message)), fault)
   })
 
-  it("tells an account without money from haste, and a quota of nothing from neither", () => {
+  it("reads an account without credit as a billing failure, but a zero quota as a rate limit", () => {
     const exhausted = (message: string) => of(429, error(429, "RESOURCE_EXHAUSTED", message))
     const spent = { _tag: "Unauthorized", status: 402 } as const
     assert.deepStrictEqual(exhausted("Your prepayment credits are depleted. Please go to AI Studio."), spent)
@@ -62,15 +61,15 @@ describe("faultOfStatus", () => {
 
   const pauses: ReadonlyArray<readonly [string, ReadonlyArray<unknown>, Record<string, string>, number | undefined]> = [
     ["whole seconds", [violation, retry("17s")], {}, 17],
-    ["a fraction, rounded up", [retry("34.074824224s")], {}, 35],
-    ["less than one", [retry("0.25s")], {}, 1],
-    ["the header before the detail", [retry("17s")], { "retry-after": "3" }, 3],
+    ["fractional seconds, rounded up", [retry("34.074824224s")], {}, 35],
+    ["less than one second", [retry("0.25s")], {}, 1],
+    ["the header rather than the detail", [retry("17s")], { "retry-after": "3" }, 3],
     ["the header alone", [], { "retry-after": "3" }, 3],
-    ["none", [violation], {}, undefined],
-    ["nonsense", [retry("soon"), retry(17), null], {}, undefined]
+    ["no detail", [violation], {}, undefined],
+    ["no readable detail", [retry("soon"), retry(17), null], {}, undefined]
   ]
   for (const [name, details, headers, seconds] of pauses) {
-    it(`reads a pause of ${name}`, () =>
+    it(`reads the wait from ${name}`, () =>
       assert.deepStrictEqual(of(429, error(429, "RESOURCE_EXHAUSTED", "why", details), headers), {
         _tag: "RateLimited",
         retryAfterSeconds: seconds
@@ -78,7 +77,7 @@ describe("faultOfStatus", () => {
   }
 
   for (const body of ["<html>", "", "[]", "{}", '{"error":"plain"}', '{"error":{"message":1}}']) {
-    it(`has words of its own for ${JSON.stringify(body)}`, () =>
+    it(`uses "status 400" as the detail for ${JSON.stringify(body)}`, () =>
       assert.deepStrictEqual(of(400, body), { _tag: "Refused", status: 400, detail: "status 400" }))
   }
 })
@@ -113,6 +112,6 @@ describe("faultOfError", () => {
     ["broken", { _tag: "ServerError", status: 500, detail: "broken" }]
   ]
   for (const [value, fault] of cases) {
-    it(`takes ${JSON.stringify(value)} for ${fault._tag}`, () => assert.deepStrictEqual(faultOfError(value), fault))
+    it(`reads ${JSON.stringify(value)} as ${fault._tag}`, () => assert.deepStrictEqual(faultOfError(value), fault))
   }
 })

@@ -27,7 +27,7 @@ const adapter = (baseUrl: string) =>
 const streamed = (provider: Provider, call: ChatCall) =>
   Effect.scoped(Effect.flatMap(provider.chatStream(call), drain)).pipe(Effect.map((batches) => batches.flat()))
 
-/** A streamed answer folded, for comparison with a whole one. */
+/** Streams an answer and folds it, to compare it with a complete one. */
 const folded = (provider: Provider, call: ChatCall) =>
   Effect.map(streamed(provider, call), (events) => {
     const fold = new OutputFold()
@@ -41,7 +41,7 @@ const faultOf = <A, R>(effect: Effect.Effect<A, ProviderError, R>) =>
 const both = (provider: Provider, call: ChatCall) => [provider.chat(call), folded(provider, call)] as const
 
 layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
-  describe("against an independent simulation of the wire", () => {
+  describe("against an independent simulation of the API", () => {
     const simulated = (prepare: (mock: LLMock) => unknown, base = "") =>
       Effect.gen(function* () {
         const mock = yield* simulation(prepare)
@@ -49,7 +49,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       })
 
     for (const base of ["", "/", "/v1beta", "/v1beta/"]) {
-      it.effect(`a text, whole and streamed, at an address that ends in "${base}"`, () =>
+      it.effect(`decodes a text, complete and streamed, with a base URL that ends in "${base}"`, () =>
         Effect.gen(function* () {
           const { mock, provider } = yield* simulated(
             one({ content: "Grüß dich, Welt 😀", usage: { prompt_tokens: 7, completion_tokens: 9 } }),
@@ -81,7 +81,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       )
     }
 
-    it.effect("parallel tool calls, whole and streamed, and the round with their results", () =>
+    it.effect("decodes parallel tool calls, complete and streamed, and sends their results in the next round", () =>
       Effect.gen(function* () {
         const toolCalls = [
           { id: "call_a", name: "weather", arguments: '{"city":"Paris"}' },
@@ -112,7 +112,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("thoughts, a stop at the cap, and usage", () =>
+    it.effect("decodes thoughts, the finish reason length, and usage", () =>
       Effect.gen(function* () {
         const { provider } = yield* simulated(
           one({
@@ -130,7 +130,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("an answer that a filter cut short", () =>
+    it.effect("decodes an answer that a content filter cut short", () =>
       Effect.gen(function* () {
         const { provider } = yield* simulated(one({ content: "Hello", finishReason: "content_filter" }))
         for (const answer of both(provider, chatCall())) {
@@ -141,7 +141,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
 
     simulationSuite(it, { adapter: adapter, malformed: "the answer is not a JSON object", chunks: 3 })
 
-    it.effect("an error under its own name", () =>
+    it.effect("reads an error by its status name", () =>
       Effect.gen(function* () {
         const error = { message: "overloaded", type: "UNAVAILABLE" }
         const { provider } = yield* simulated(one({ error, status: 503 }))
@@ -152,7 +152,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
     )
   })
 
-  describe("against hosts with ways of their own", () => {
+  describe("against hosts with peculiarities", () => {
     const sse = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" })
     const data = (value: unknown) => `data: ${JSON.stringify(value)}\r\n\r\n`
     const said = (text: string, more: object = {}) => ({
@@ -171,14 +171,14 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
         return { host, hungUp: Deferred.await(hungUp), provider: yield* adapter(host.origin) }
       })
 
-    /** Says the chunks one by one to who streams, and all at once to who does not. */
+    /** Sends the chunks one by one to a streaming request, and as one list to any other. */
     const speakingChunks = (chunks: ReadonlyArray<unknown>) =>
       speaking((response, { url }) => {
         if (url?.endsWith(":streamGenerateContent?alt=sse")) sse(response).end(chunks.map(data).join(""))
         else response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(chunks))
       })
 
-    it.effect("thoughts and cache hits in buckets of their own, from sums that grow with every chunk", () =>
+    it.effect("reports thoughts and cache hits separately, from totals that grow with every chunk", () =>
       Effect.gen(function* () {
         const usage = (candidatesTokenCount: number | undefined, thoughtsTokenCount: number | undefined) => ({
           usageMetadata: {
@@ -203,7 +203,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("a blocked prompt is a refusal", () =>
+    it.effect("reports a blocked prompt as refused", () =>
       Effect.gen(function* () {
         const { provider } = yield* speakingChunks([
           { promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { promptTokenCount: 5, totalTokenCount: 5 } }
@@ -218,7 +218,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("no usage after a finish is an end", () =>
+    it.effect("ends normally when no usage follows the finish reason", () =>
       Effect.gen(function* () {
         const { provider } = yield* speaking((response) => sse(response).end(delta("a") + stop))
         assert.deepStrictEqual(yield* streamed(provider, chatCall()), [
@@ -228,7 +228,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("no finish is a break, after the content", () =>
+    it.effect("fails after the content when no finish reason comes", () =>
       Effect.gen(function* () {
         const { provider } = yield* speaking((response) => sse(response).end(delta("a")))
         const source = yield* provider.chatStream(chatCall())
@@ -237,7 +237,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("a connection lost, or silent, after the finish loses nothing that came", () =>
+    it.effect("loses no event when the connection closes or falls silent after the finish reason", () =>
       Effect.gen(function* () {
         const lost = yield* speaking((response) => sse(response).write(delta("a") + stop, () => response.destroy()))
         const silent = yield* speaking((response) => sse(response).write(delta("a") + stop))
@@ -248,7 +248,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("an error in the stream comes after the content before it", () =>
+    it.effect("fails with an error in the stream after the content before it", () =>
       Effect.gen(function* () {
         const error = data({ error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } })
         const { provider } = yield* speaking((response) => sse(response).end(delta("a") + error))
@@ -260,7 +260,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("a host that answers a stream whole, or as a list, is read whole", () =>
+    it.effect("reads a stream that the host answers as one body or as a list", () =>
       Effect.gen(function* () {
         for (const body of [said("ab", { finishReason: "STOP" }), [said("a"), said("b", { finishReason: "STOP" })]]) {
           const { provider } = yield* speaking((response) => {
@@ -274,7 +274,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("a page of HTML is malformed, whole and streamed", () =>
+    it.effect("reports an HTML page as malformed, complete and streamed", () =>
       Effect.gen(function* () {
         const { provider } = yield* speaking((response) => {
           response.writeHead(200, { "content-type": "text/html" }).end("<html>")
@@ -285,7 +285,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("a pause that stands in the error", () =>
+    it.effect("reads the wait from the details of the error", () =>
       Effect.gen(function* () {
         const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.4s" }]
         const { provider } = yield* speaking((response) => {
@@ -298,7 +298,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("silence strikes the clock that runs, and hangs up", () =>
+    it.effect("times out on the clock that runs when the host is silent, and disconnects", () =>
       Effect.gen(function* () {
         const cases = [
           [() => {}, { ...clocks, firstTokenMs: RUNNING_MS }, "first_token"],
@@ -323,7 +323,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("a caller who turns away hangs up", () =>
+    it.effect("disconnects from the host when the caller closes the stream or is interrupted", () =>
       Effect.gen(function* () {
         const { provider, hungUp } = yield* speaking((response) => sse(response).write(delta("a")))
         const scope = yield* Scope.make()
@@ -340,7 +340,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("a stream read to its end leaves its connection to the next call", () =>
+    it.effect("reuses the connection of a stream that was read to its end", () =>
       Effect.gen(function* () {
         const outbound = Outbound.layerWith({ connectionsPerOrigin: 1, keepAliveMs: 30_000 })
         const host = yield* upstream((_, response) => sse(response).end(delta("a") + stop))
@@ -352,7 +352,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("a host that is not there", () =>
+    it.effect("reports a host that does not listen as unreachable", () =>
       Effect.gen(function* () {
         const provider = yield* adapter(yield* nobody)
         for (const answer of both(provider, chatCall())) {
@@ -361,7 +361,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("the credential is a header, and a host that repeats it does not get it further", () =>
+    it.effect("sends the credential as a header, and removes it from a host's error", () =>
       Effect.gen(function* () {
         const seen: Array<readonly [string | undefined, unknown, unknown]> = []
         const host = yield* upstream((request, response) => {

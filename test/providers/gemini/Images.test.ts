@@ -17,7 +17,7 @@ const answer = (data: string) => ({
   ]
 })
 
-/** A model that answers like this, the first call with 0. */
+/** Starts a model that answers with `say`, which gets the number of the call, from 0. */
 const model = (say: (response: ServerResponse, call: number) => unknown) =>
   Effect.gen(function* () {
     const seen: Array<{ readonly url: string; readonly key: unknown; readonly body: object }> = []
@@ -47,7 +47,7 @@ const json = (response: ServerResponse, body: object, status = 200) =>
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
 
 layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => {
-  it.effect("take one call each, and contain the successful ones", () =>
+  it.effect("take one call each, and leave out the failed ones", () =>
     Effect.gen(function* () {
       const { draw, seen } = yield* model((response, call) =>
         call === 1 ? json(response, { error: { code: 500 } }, 500) : json(response, answer(png.toString("base64")))
@@ -71,7 +71,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are made within the limit of one call", () =>
+  it.effect("share the time limit of one call", () =>
     Effect.gen(function* () {
       const { draw, seen } = yield* model(() => {})
       assert.deepStrictEqual((yield* Effect.flip(draw({ n: 10 }, 300))).fault, { _tag: "TimedOut", clock: "total" })
@@ -86,7 +86,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are none when they fail the content check", () =>
+  it.effect("are an empty list when they fail the content check", () =>
     Effect.gen(function* () {
       for (const body of [
         { promptFeedback: { blockReason: "PROHIBITED_CONTENT" } },
@@ -99,7 +99,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fail with the host's error, or with an invalid answer", () =>
+  it.effect("fail with the host's error, or as malformed", () =>
     Effect.gen(function* () {
       const faultOf = (body: object, status?: number) =>
         Effect.gen(function* () {
@@ -115,7 +115,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are rejected before a call when the model does not support them", () =>
+  it.effect("are rejected before a call when the model does not support the parameters", () =>
     Effect.gen(function* () {
       const { draw, seen } = yield* model((response) => json(response, answer(png.toString("base64"))))
       const lacks: ReadonlyArray<readonly [string, Partial<ImagesWork>]> = [

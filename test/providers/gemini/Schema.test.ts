@@ -6,7 +6,7 @@ const object = (properties: object, more: object = {}) => ({ type: "object", pro
 const member = (schema: object) => (argumentsSchema(object({ a: schema }))["properties"] as { readonly a: object }).a
 
 describe("a schema for Gemini", () => {
-  it("stays what it is where the host takes all of it", () => {
+  it("stays unchanged when the host accepts all of it", () => {
     const schema = object(
       {
         name: { ...text, description: "A name.", enum: ["a", "b"] },
@@ -23,7 +23,7 @@ describe("a schema for Gemini", () => {
     assert.deepStrictEqual(answerSchema(schema), schema)
   })
 
-  it("drops what the host does not know, at every depth, and keeps properties of that name", () => {
+  it("drops keywords that the host does not know at every depth, but keeps properties of the same name", () => {
     const schema = {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       $id: "x",
@@ -45,7 +45,7 @@ describe("a schema for Gemini", () => {
     })
   })
 
-  it("tells constraints that it cannot carry in the description", () => {
+  it("moves constraints that it cannot express into the description", () => {
     assert.deepStrictEqual(
       member({ ...text, description: "A code.", pattern: "^[a-z]+$", maxLength: 5, default: "x" }),
       {
@@ -61,12 +61,12 @@ describe("a schema for Gemini", () => {
     assert.deepStrictEqual(member({ ...text, pattern: "a".repeat(500) }), text)
   })
 
-  it("has bounds of whole numbers with the bound itself", () => {
+  it("has inclusive bounds in place of exclusive ones for integers", () => {
     const open = { type: "integer", exclusiveMinimum: 0, exclusiveMaximum: 10 }
     assert.deepStrictEqual(member(open), { type: "integer", minimum: 1, maximum: 9 })
   })
 
-  it("writes constants and values as the host takes them", () => {
+  it("writes constants and enums in the form that the host accepts", () => {
     assert.deepStrictEqual(member({ const: "x" }), { type: "string", enum: ["x"] })
     assert.deepStrictEqual(member({ type: "integer", const: 3 }), { type: "integer", enum: [3] })
     assert.deepStrictEqual(member({ enum: ["a", "", "b", "a"] }), { type: "string", enum: ["a", "b"] })
@@ -86,7 +86,7 @@ describe("a schema for Gemini", () => {
     assert.deepStrictEqual(member({ ...text, nullable: true }), { type: ["string", "null"] })
   })
 
-  it("makes one schema of parts that have to hold together", () => {
+  it("merges the parts of an allOf into one schema", () => {
     const parts = {
       allOf: [
         object({ a: { type: ["string", "number"] }, n: { type: "integer", minimum: 1 } }, { required: ["a"] }),
@@ -104,7 +104,7 @@ describe("a schema for Gemini", () => {
     })
   })
 
-  it("has one keyword for choices, with nothing beside it but words", () => {
+  it("writes every choice as anyOf, with only a description and title beside it", () => {
     const choice = { ...text, description: "One.", oneOf: [{ const: "x", title: "X" }, { pattern: "^y" }] }
     assert.deepStrictEqual(member(choice), {
       description: "One.",
@@ -121,7 +121,7 @@ describe("a schema for Gemini", () => {
     })
   })
 
-  it("is one object at the root of a tool, and stays a choice at that of an answer", () => {
+  it("is one object at the root of a tool, and keeps a choice at the root of an answer", () => {
     const schema = {
       $defs: { A: object({ kind: { const: "a" } }, { required: ["kind"] }), B: object({ kind: { const: "b" } }) },
       oneOf: [{ $ref: "#/$defs/A" }, { $ref: "#/$defs/B" }]
@@ -138,12 +138,12 @@ describe("a schema for Gemini", () => {
     assert.deepStrictEqual(argumentsSchema({}), { type: "object" })
   })
 
-  it("reads lists by place of older drafts, and schemas that are true or false", () => {
+  it("accepts item lists of older drafts, and schemas that are true or false", () => {
     assert.deepStrictEqual(member({ type: "array", items: [text, true] }), { type: "array", prefixItems: [text, {}] })
     assert.deepStrictEqual(argumentsSchema(object({ a: true, b: false })), object({ a: {} }))
   })
 
-  it("does not grow beyond what is counted of a prompt", () => {
+  it("does not grow beyond the size that is counted for the prompt", () => {
     const choices = Array.from({ length: 200 }, (_, at) => object({ kind: { const: `k${at}` }, [`m${at}`]: text }))
     const wide = { ...object({ base: { ...text, description: "b".repeat(1_000) } }), anyOf: choices }
     assert.isBelow(JSON.stringify(argumentsSchema(wide)).length, JSON.stringify(wide).length * 1.1)

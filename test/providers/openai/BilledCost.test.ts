@@ -6,12 +6,12 @@ describe("billedNanoIn", () => {
   const cases: ReadonlyArray<readonly [string, object, number | undefined]> = [
     ["OpenRouter's cost", { cost: 0.001_234_5, cost_details: { upstream_inference_cost: null } }, 1_234_500],
     [
-      "OpenRouter's fee and what the operator's own key was charged upstream",
+      "OpenRouter's fee plus the upstream charge on the operator's own key",
       { cost: 0.000_1, is_byok: true, cost_details: { upstream_inference_cost: 0.002 } },
       2_100_000
     ],
-    ["Perplexity's total", { cost: { input_tokens_cost: 0.001, total_cost: 0.006 } }, 6_000_000],
-    ["DeepInfra's estimate", { estimated_cost: 2.43e-6 }, 2_430],
+    ["Perplexity's total cost", { cost: { input_tokens_cost: 0.001, total_cost: 0.006 } }, 6_000_000],
+    ["DeepInfra's estimated cost", { estimated_cost: 2.43e-6 }, 2_430],
     ["xAI's ticks", { cost_in_usd_ticks: 37_756_000 }, 3_775_600],
     ["a free call", { cost: 0 }, 0],
     ["less than a nano-USD, rounded up", { cost: 1e-12 }, 1],
@@ -19,13 +19,13 @@ describe("billedNanoIn", () => {
     ["no cost", { prompt_tokens: 3 }, undefined],
     ["a text", { cost: "0.5" }, undefined],
     ["a negative cost", { cost: -1 }, undefined],
-    ["a cost beyond belief", { cost: 1e9 }, undefined]
+    ["an impossibly high cost", { cost: 1e9 }, undefined]
   ]
   for (const [name, usage, expected] of cases) {
     it(`reads ${name}`, () => assert.strictEqual(billedNanoIn(usage as Record<string, unknown>), expected))
   }
 
-  it("is a part of the usage that a host reports", () => {
+  it("adds the billed cost to the usage that the host reports", () => {
     assert.deepInclude(usageOf({ prompt_tokens: 3, completion_tokens: 1, cost: 0.5 }), { billedNano: 500_000_000 })
   })
 })

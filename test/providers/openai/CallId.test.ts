@@ -8,7 +8,7 @@ const at = (vendor: string) => candidate("up", { model: { vendor } })
 const long = `chatcmpl-tool-${"0".repeat(32)}`
 
 describe("callIdFor", () => {
-  it("leaves an id of up to 40 characters, and makes a longer one an id of its own", () => {
+  it("keeps an id of up to 40 characters and replaces a longer one with a derived id", () => {
     for (const id of ["", "call_1", "functions.f:0", "x".repeat(40)])
       assert.strictEqual(callIdFor(id, at("openai")), id)
     const made = callIdFor(long, at("openai"))
@@ -17,7 +17,7 @@ describe("callIdFor", () => {
     assert.notStrictEqual(callIdFor(`${long}1`, at("openai")), made)
   })
 
-  it("makes nine letters and digits of any other id for Mistral's models", () => {
+  it("replaces any id other than nine letters and digits for Mistral's models", () => {
     assert.strictEqual(callIdFor("Abc123xyZ", at("mistral")), "Abc123xyZ")
     const ids = ["", "call_1", "call_2", long, "Abc123xy_"]
     const made = ids.map((id) => callIdFor(id, at("mistral")))

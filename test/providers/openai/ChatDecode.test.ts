@@ -17,7 +17,7 @@ const failure = (body: unknown): ProviderFault | undefined => {
 }
 
 describe("decodeChat", () => {
-  it("takes everything an answer can have", () => {
+  it("reads every field that an answer can have", () => {
     const logprobs = [{ token: "hi", logprob: -0.1 }]
     assert.deepStrictEqual(
       success({
@@ -44,7 +44,7 @@ describe("decodeChat", () => {
     )
   })
 
-  it("takes content in parts, reasoning under either name, and an answer that says little", () => {
+  it("reads content parts, both names for reasoning, and an answer without content", () => {
     assert.strictEqual(
       success(answer({ content: [{ type: "text", text: "a" }, { type: "x" }, { text: "b" }] })).text,
       "ab"
@@ -54,7 +54,7 @@ describe("decodeChat", () => {
     assert.deepStrictEqual([bare.text, bare.finish, bare.usage, bare.logprobs], ["", undefined, undefined, undefined])
   })
 
-  it("takes the thinking that stands among the parts of the content, as Mistral has it", () => {
+  it("reads Mistral's thinking parts in the content as reasoning", () => {
     const thinking = [
       { type: "text", text: "h" },
       { type: "text", text: "m" }
@@ -70,7 +70,7 @@ describe("decodeChat", () => {
     assert.deepStrictEqual([reasoning, text], ["hm", "a"])
   })
 
-  it("takes tool calls, gives ids to those without, and knows that they were the reason to stop", () => {
+  it("reads tool calls, creates missing call ids, and reports the finish reason tool_calls", () => {
     const output = success(
       answer(
         {
@@ -106,19 +106,19 @@ describe("decodeChat", () => {
   })
 
   for (const body of ["", "{", "<html>", "null", "[]", '"text"', "{}", '{"choices":[]}', '{"choices":[{}]}']) {
-    it(`finds ${JSON.stringify(body)} malformed`, () => {
+    it(`reports ${JSON.stringify(body)} as malformed`, () => {
       assert.strictEqual(failure(body)?._tag, "Malformed")
     })
   }
 
   for (const finish_reason of ["error", "insufficient_system_resource", "network_error"]) {
-    it(`finds an answer broken off by its host with ${finish_reason}`, () => {
+    it(`reports an answer as broken when the host finishes it with ${finish_reason}`, () => {
       const fault = failure(answer({ content: "half of" }, { finish_reason }))
       assert.deepInclude(fault, { _tag: "ServerError", status: 503 })
     })
   }
 
-  it("finds an error inside a success", () => {
+  it("fails with the error in a 200 answer", () => {
     assert.deepStrictEqual(failure({ error: { message: "busy", type: "rate_limit_error" } }), {
       _tag: "RateLimited",
       retryAfterSeconds: undefined
@@ -151,13 +151,13 @@ describe("finishOf", () => {
     it(`reads ${reason} as ${finish}`, () => assert.strictEqual(finishOf(reason, false), finish))
   }
 
-  it("has none where none is said", () => {
+  it("returns no finish reason when the host sends none", () => {
     for (const reason of [undefined, null, "", 1]) assert.isUndefined(finishOf(reason, true))
   })
 })
 
 describe("stopSequenceOf", () => {
-  it("is what some hosts name of the caller's, not a token's number", () => {
+  it("returns the caller's stop sequence that the host names, and never a token id", () => {
     assert.strictEqual(stopSequenceOf({ finish_reason: "stop", stop_reason: "END" }), "END")
     assert.strictEqual(stopSequenceOf({ finish_reason: "stop", stop_reason: null, matched_stop: "END" }), "END")
     for (const stop_reason of [null, "", 151_645, undefined]) {
@@ -203,7 +203,7 @@ describe("usageOf", () => {
       usage(86, 1_920, 0, 300, 0)
     ],
     [
-      "DeepSeek's, hits and misses apart",
+      "DeepSeek's separate counts of cache hits and misses",
       {
         prompt_tokens: 100,
         prompt_cache_hit_tokens: 64,
@@ -216,12 +216,12 @@ describe("usageOf", () => {
     ],
     ["null details", { prompt_tokens: 3, completion_tokens: 1, prompt_tokens_details: null }, usage(3, 0, 0, 1, 0)],
     [
-      "hits under another name",
+      "prompt_cache_hit_tokens without a count of misses",
       { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 4 },
       usage(5, 4, 0, 1, 0)
     ],
     [
-      "reasoning beside the completion",
+      "reasoning tokens counted in addition to the completion",
       {
         prompt_tokens: 10,
         completion_tokens: 5,
@@ -240,9 +240,13 @@ describe("usageOf", () => {
       },
       usage(0, 8, 2, 5, 5)
     ],
-    ["the completion as the rest of a total", { prompt_tokens: 10, total_tokens: 17 }, usage(10, 0, 0, 7, 0)],
     [
-      "the same with reasoning in it",
+      "a missing completion count as total minus prompt",
+      { prompt_tokens: 10, total_tokens: 17 },
+      usage(10, 0, 0, 7, 0)
+    ],
+    [
+      "a missing completion count as total minus prompt, with reasoning tokens in it",
       {
         prompt_tokens: 10,
         completion_tokens: null,
@@ -252,12 +256,12 @@ describe("usageOf", () => {
       usage(10, 0, 0, 7, 5)
     ],
     ["no completion", { prompt_tokens: 10 }, undefined],
-    ["no completion, and a total without one", { prompt_tokens: 10, total_tokens: 10 }, undefined],
-    ["text for a completion", { prompt_tokens: 10, completion_tokens: "5" }, undefined],
+    ["no completion count, and a total equal to the prompt", { prompt_tokens: 10, total_tokens: 10 }, undefined],
+    ["a completion count that is a string", { prompt_tokens: 10, completion_tokens: "5" }, undefined],
     ["nothing", undefined, undefined],
     ["null", null, undefined],
     ["an empty object", {}, undefined],
-    ["text for a number", { prompt_tokens: "10", completion_tokens: 5 }, undefined],
+    ["a prompt count that is a string", { prompt_tokens: "10", completion_tokens: 5 }, undefined],
     ["a negative count", { prompt_tokens: -1, completion_tokens: 5 }, undefined],
     ["half a token", { prompt_tokens: 1.5, completion_tokens: 5 }, undefined]
   ]

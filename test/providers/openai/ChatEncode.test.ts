@@ -24,13 +24,13 @@ describe("encodeChat", () => {
     })
   })
 
-  it("asks for usage whenever it streams", () => {
+  it("requests usage in every stream", () => {
     const body = wire({}, compatible, {}, true)
     assert.deepInclude(body, { stream: true, stream_options: { include_usage: true }, max_tokens: 1_000 })
     assert.notProperty(body, "max_completion_tokens")
   })
 
-  it("gives Mistral's own host its own word for a seed, and no member that it would refuse", () => {
+  it("sends Mistral's own host random_seed for a seed, and omits fields that it rejects", () => {
     const sampling = { temperature: 0.5, topK: 3, minP: 0.1, repetitionPenalty: 2, seed: 7, logprobs: true }
     const mistrals = candidate("mistral", {
       model: { vendor: "mistral", supportedParameters: ["temperature", "top_p", "stop", "seed"] }
@@ -54,7 +54,7 @@ describe("encodeChat", () => {
     })
   })
 
-  it("has OpenAI's own models make images smaller where the caller leaves it open", () => {
+  it('sends detail "high" to OpenAI\'s own models for images without a detail', () => {
     const messages = [{ role: "user", content: [image("u"), image("u", "low"), image("u", "high")] }] as const
     const detailsOf = (vendor: string) => {
       const [message] = wire({ messages }, openai, { candidate: candidate("up", { model: { vendor } }) }).messages
@@ -116,7 +116,7 @@ describe("encodeChat", () => {
     ])
   })
 
-  it("gives calls that another host named the ids that this one takes, the same to their results", () => {
+  it("replaces call ids from another host consistently in calls and results", () => {
     const ids = ["call_1", `chatcmpl-tool-${"0".repeat(32)}`, `chatcmpl-tool-${"0".repeat(31)}1`, "Abc123xyZ", ""]
     const messages = [
       { role: "assistant", content: [], toolCalls: ids.map((id) => ({ id, name: "f", arguments: "{}" })) } as const,
@@ -166,7 +166,7 @@ describe("encodeChat", () => {
     }
   })
 
-  it("encodes tools and the choice among them", () => {
+  it("encodes tools and the tool choice", () => {
     const side = { candidate: candidate("up", { model: { supportedParameters: ["parallel_tool_calls"] } }) }
     const one = { tools: [tool], toolChoice: { type: "tool", name: "f" }, parallelToolCalls: false } as const
     const body = wire(one, openai, side)
@@ -183,7 +183,7 @@ describe("encodeChat", () => {
     assert.notProperty(wire({ toolChoice: { type: "required" }, parallelToolCalls: true }), "tool_choice")
   })
 
-  it("encodes formats", () => {
+  it("encodes response formats", () => {
     assert.deepStrictEqual(wire({ format: { type: "json_object" } }).response_format, { type: "json_object" })
     const schema = { type: "object" }
     assert.deepStrictEqual(
@@ -250,7 +250,7 @@ describe("encodeChat", () => {
     assert.notProperty(wire({ sampling }, compatible, talkative), "verbosity")
   })
 
-  it("sends the effort of a model's own, or of those its host knows", () => {
+  it("sends the nearest effort that the model or its host accepts", () => {
     const reasoning = { effort: "xhigh", maxTokens: undefined, enabled: undefined } as const
     const able = { candidate: candidate("up", { upstreamId: "gpt-5.1", model: { capabilities: ["reasoning"] } }) }
     assert.strictEqual(wire({ reasoning }, openai, able).reasoning_effort, "high")
@@ -282,7 +282,7 @@ describe("encodeChat", () => {
     assert.isUndefined(effort({}))
   })
 
-  it("keeps OpenAI's models since 5.4 from reasoning beside functions, which they refuse together", () => {
+  it("turns reasoning off beside functions for OpenAI's models since 5.4, which reject both together", () => {
     const reasoning = { effort: "high", maxTokens: undefined, enabled: undefined } as const
     const tools = [{ name: "f", description: undefined, parameters: undefined, strict: undefined }]
     const effort = (upstreamId: string, more: Partial<Conversation>, options = openai) =>
@@ -301,7 +301,7 @@ describe("encodeChat", () => {
     assert.strictEqual(effort("gpt-5.6-luna", { tools, reasoning }, compatible), "high")
   })
 
-  it("keeps a failed tool's own text, and adds one if there is none", () => {
+  it("keeps the text of a failed tool's result, and adds one if it is empty", () => {
     const failed = { role: "tool", toolCallId: "a", isError: true } as const
     const said = (content: ReadonlyArray<Part>) => wire({ messages: [{ ...failed, content }] }).messages[0].content
     assert.strictEqual(said([{ type: "text", text: "no such city" }]), "no such city")

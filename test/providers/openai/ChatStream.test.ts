@@ -47,7 +47,7 @@ describe("chatStreamFold", () => {
     { _tag: "Usage", usage: { input: 5, cached: 0, cacheWrite: 0, output: 7, reasoning: 0 } }
   ]
 
-  it("names the stop sequence that ended it", () => {
+  it("reports the stop sequence that ended the stream", () => {
     const ended = chunk({ content: "a" }) + chunk({}, { finish_reason: "stop", stop_reason: "END" }) + DONE
     assert.deepStrictEqual(told(ended).at(-1), { _tag: "Finish", reason: "stop", stopSequence: "END" })
   })
@@ -56,7 +56,7 @@ describe("chatStreamFold", () => {
     ["line feeds", transcript],
     ["carriage returns and line feeds", transcript.replaceAll("\n", "\r\n")]
   ] as const) {
-    it(`gives the same events wherever the bytes are split, with ${name}`, () => {
+    it(`emits the same events wherever the bytes are split, with ${name}`, () => {
       const bytes = bytesOf(text)
       for (let at = 0; at <= bytes.length; at++) {
         const { events, state } = fold([bytes.subarray(0, at), bytes.subarray(at)])
@@ -66,7 +66,7 @@ describe("chatStreamFold", () => {
     })
   }
 
-  it("takes reasoning under the other name, refusals, and content in parts", () => {
+  it("reads reasoning under its other name, refusals, and content parts", () => {
     assert.deepStrictEqual(
       told(chunk({ reasoning: "r" }) + chunk({ refusal: "no" }) + chunk({ content: [{ type: "text", text: "p" }] })),
       [
@@ -78,7 +78,7 @@ describe("chatStreamFold", () => {
     )
   })
 
-  it("takes the thinking that stands among the parts of the content, as Mistral has it", () => {
+  it("reads Mistral's thinking parts in the content as reasoning", () => {
     const thought = (text: string) => chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text }] }] })
     assert.deepStrictEqual(told(chunk({ content: "" }) + thought("h") + thought("m") + chunk({ content: "a" })), [
       { _tag: "Reasoning", text: "h" },
@@ -98,7 +98,7 @@ describe("chatStreamFold", () => {
       [["a", "f", "12"]]
     ],
     [
-      "calls without an index, told by their ids",
+      "calls without an index, distinguished by their ids",
       call({ id: "a", function: { name: "f", arguments: "1" } }) +
         call({ id: "b", function: { name: "f", arguments: "2" } }) +
         call({ function: { arguments: "3" } }) +
@@ -109,7 +109,7 @@ describe("chatStreamFold", () => {
       ]
     ],
     [
-      "calls with neither index nor id, told by their names",
+      "calls with neither index nor id, distinguished by their names",
       call({ function: { name: "f", arguments: "1" } }) +
         call({ function: { arguments: "2" } }) +
         call({ function: { name: "g", arguments: "3" } }),
@@ -119,7 +119,7 @@ describe("chatStreamFold", () => {
       ]
     ],
     [
-      "calls of the same name with neither index nor id, told by the end of their arguments",
+      "calls of the same name with neither index nor id, distinguished by the end of their arguments",
       chunk({ tool_calls: [1, 2].map((x) => ({ function: { name: "f", arguments: `{"x":${x}}` } })) }),
       [
         ["call_req1_0", "f", '{"x":1}'],
@@ -127,7 +127,7 @@ describe("chatStreamFold", () => {
       ]
     ],
     [
-      "whole calls under one index and without an id",
+      "complete calls that share one index and have no id",
       call({ index: 0, id: "", function: { name: "f", arguments: "{}" } }) +
         call({ index: 0, id: "", function: { name: "g", arguments: '{"y":1}' } }) +
         call({ index: 0, id: "", function: { name: "g", arguments: '{"y":2}' } }),
@@ -138,7 +138,7 @@ describe("chatStreamFold", () => {
       ]
     ],
     [
-      "names that come with every delta of a call without an id",
+      "a name repeated in every delta of a call without an id",
       call({ index: 0, function: { name: "f", arguments: '{"x":"{}' } }) +
         call({ index: 0, function: { name: "f", arguments: '{}"}' } }) +
         call({ index: 0, function: { name: "f", arguments: "\n" } }) +
@@ -155,14 +155,14 @@ describe("chatStreamFold", () => {
       ]
     ],
     [
-      "a name that comes after id and arguments",
+      "a name that arrives after the id and the arguments",
       call({ index: 0, id: "a", function: { arguments: "1" } }) +
         call({ index: 0, function: { name: "f" } }) +
         call({ index: 0, function: { arguments: "2" } }),
       [["a", "f", "12"]]
     ],
     [
-      "two calls in one delta, arguments as values",
+      "two calls in one delta, with arguments as JSON objects",
       chunk({ tool_calls: [{ function: { name: "f", arguments: { x: 1 } } }, { function: { name: "g" } }] }),
       [
         ["call_req1_0", "f", '{"x":1}'],
@@ -170,7 +170,7 @@ describe("chatStreamFold", () => {
       ]
     ],
     [
-      "the old function call",
+      "the legacy function_call field",
       chunk({ function_call: { name: "f", arguments: "" } }) + chunk({ function_call: { arguments: "{}" } }),
       [["call_req1_0", "f", "{}"]]
     ]
@@ -203,7 +203,7 @@ describe("chatStreamFold", () => {
     })
   }
 
-  it("keeps the last of many usages, and one that comes before the finish", () => {
+  it("keeps the last of several usage reports, including one before the finish reason", () => {
     const counted = (completion: number) => ({ usage: { prompt_tokens: 1, completion_tokens: completion } })
     const text =
       data({ choices: [{ delta: { content: "a" } }], ...counted(1) }) +
@@ -235,7 +235,7 @@ describe("chatStreamFold", () => {
     ])
   })
 
-  it("knows whether the host has finished", () => {
+  it("reports whether the host has stopped and ended the stream", () => {
     const states = ["", chunk({ content: "a" }), finish("eos"), DONE].map((text) => read(text).state)
     assert.deepStrictEqual(
       states.map(({ stopped, done }) => [stopped, done]),
@@ -248,11 +248,11 @@ describe("chatStreamFold", () => {
     )
   })
 
-  it("reads nothing after the end", () => {
+  it("ignores events after [DONE]", () => {
     assert.deepStrictEqual(told(DONE + chunk({ content: "late" })), [])
   })
 
-  it("stops at an invalid chunk or a break, after the events before it", () => {
+  it("stops at an invalid chunk or a host's error, after the events before it", () => {
     for (const [text, tag] of [
       ["data: nonsense\n\n", "Malformed"],
       ["data: []\n\n", "Malformed"],
@@ -265,7 +265,7 @@ describe("chatStreamFold", () => {
     }
   })
 
-  it("rejects an endless event", () => {
+  it("reports an event without an end as malformed", () => {
     const state = chatStreamFold("req_1")
     const block = bytesOf("x".repeat(1024 * 1024))
     for (let n = 0; n < 5; n++) state.push(block)

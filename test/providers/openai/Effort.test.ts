@@ -33,7 +33,7 @@ describe("effortOf", () => {
     })
   }
 
-  it("says nothing where nothing is wished, nor to a model that does not reason, or not at this provider", () => {
+  it("sends no effort without a request for one, to a model that cannot reason, or to a provider without reasoning", () => {
     const high = wish({ effort: "high" })
     assert.isUndefined(effortOf(undefined, able, EFFORTS))
     assert.isUndefined(effortOf(high, candidate("up"), EFFORTS))
@@ -46,7 +46,7 @@ it("never turns reasoning off unless the request asks for it", () => {
   assert.strictEqual(effortOf(wish({ effort: "none" }), able, ["none"]), "none")
 })
 
-describe("the efforts of OpenAI's models", () => {
+describe("effortOf with the efforts of OpenAI's models", () => {
   const rows: ReadonlyArray<readonly [model: string, sent: ReadonlyArray<Effort>]> = [
     ["o3-mini", ["low", "low", "low", "medium", "high", "high"]],
     ["gpt-5", ["minimal", "minimal", "low", "medium", "high", "high"]],
@@ -59,7 +59,7 @@ describe("the efforts of OpenAI's models", () => {
     ["some-other-model", EFFORTS]
   ]
   for (const [model, sent] of rows) {
-    it(`are the nearest that ${model} takes`, () => {
+    it(`returns the nearest effort that ${model} accepts`, () => {
       const known = effortsOfOpenAi(model)
       assert.deepStrictEqual(
         EFFORTS.map((effort) => effortOf(wish({ effort }), able, known)),

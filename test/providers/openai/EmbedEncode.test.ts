@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { encodeEmbeddings } from "../../../src/providers/openai/EmbedEncode.ts"
 import { embedWork, modelCall } from "../retrieval.ts"
 
-it("says in OpenAI's words what the wire knows, the format always", () => {
+it("encodes the embeddings fields that OpenAI's API has, always with an encoding format", () => {
   const encode = (more: Parameters<typeof embedWork>[0]) =>
     JSON.parse(encodeEmbeddings(modelCall("text-embedding-3-small"), embedWork(more))) as unknown
   assert.deepStrictEqual(encode({}), {

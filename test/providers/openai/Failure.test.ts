@@ -19,14 +19,14 @@ describe("faultOfStatus", () => {
     [429, { _tag: "RateLimited", retryAfterSeconds: undefined }]
   ]
   for (const [status, fault] of cases) {
-    it(`takes ${status} for ${fault._tag}`, () => assert.deepStrictEqual(of(status), fault))
+    it(`reads ${status} as ${fault._tag}`, () => assert.deepStrictEqual(of(status), fault))
   }
 
-  it("tells an exhausted quota from haste", () => {
+  it("reads an exhausted quota as a billing failure, not as a rate limit", () => {
     assert.deepStrictEqual(of(429, { error: { code: "insufficient_quota" } }), { _tag: "Unauthorized", status: 402 })
   })
 
-  it("tells our own account's limit, and one that is not active, from a fault of the request and from haste", () => {
+  it("reads billing limits and inactive accounts as the gateway's billing failure, not as a fault of the request", () => {
     const unpaid: ProviderFault = { _tag: "Unauthorized", status: 402 }
     const limit = { message: "Billing hard limit has been reached", type: "invalid_request_error" }
     assert.deepStrictEqual(of(400, { error: { ...limit, code: "billing_hard_limit_reached" } }), unpaid)
@@ -49,7 +49,7 @@ describe("faultOfStatus", () => {
     [{ error: { message: 1 } }, "status 400"]
   ]
   for (const [body, detail] of details) {
-    it(`finds "${detail.slice(0, 20)}" in ${JSON.stringify(body).slice(0, 40)}`, () => {
+    it(`reads the detail "${detail.slice(0, 20)}" from ${JSON.stringify(body).slice(0, 40)}`, () => {
       assert.deepStrictEqual(of(400, body), { _tag: "Refused", status: 400, detail })
     })
   }
@@ -123,6 +123,6 @@ describe("faultOfError", () => {
     ["words", { _tag: "ServerError", status: 500, detail: "words" }]
   ]
   for (const [error, fault] of cases) {
-    it(`takes ${JSON.stringify(error)} for ${fault._tag}`, () => assert.deepStrictEqual(faultOfError(error), fault))
+    it(`reads ${JSON.stringify(error)} as ${fault._tag}`, () => assert.deepStrictEqual(faultOfError(error), fault))
   }
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { formOf } from "../../../src/providers/openai/Form.ts"
 
 describe("formOf", () => {
-  it("makes a form that others read, whatever is in it", async () => {
+  it("encodes a form that other parsers read back unchanged, whatever bytes it contains", async () => {
     const bytes = Buffer.from("\r\n--tollgate-\r\n\0\xff", "latin1")
     const file = { filename: "a.png", contentType: "image/png", bytes }
     const fields = { prompt: 'a "kite"\r\nüber Berge\r\n--', n: 2 }

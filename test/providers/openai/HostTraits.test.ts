@@ -10,7 +10,7 @@ const traits = (wire: Partial<HostWire>, upstreamId = "up-1", vendor = "vendor")
   )
 
 describe("traitsOfHost", () => {
-  it("puts quirks of a model above those of its host, and these above the kind's; headers are joined", () => {
+  it("prefers a model's quirks to its host's and these to the kind's, and merges their headers", () => {
     const quirks: HostQuirks = { efforts: ["low"], system_role: "user", headers: { a: "1", b: "1" } }
     const own: HostQuirks = { efforts: ["max"], headers: { b: "2" } }
     assert.deepInclude(traits({ kind: "deepseek", quirks, modelQuirks: new Map([["model-1", own]]) }), {
@@ -22,7 +22,7 @@ describe("traitsOfHost", () => {
     assert.deepInclude(traits({ kind: "deepseek", quirks }), { efforts: ["low"], headers: { a: "1", b: "1" } })
   })
 
-  it("knows models that always reason, wherever they are served", () => {
+  it("knows the models that always reason, on every host", () => {
     for (const kind of ["groq", "vllm", "together", undefined] as const) {
       assert.deepInclude(traits({ kind }, "openai/gpt-oss-120b"), {
         reasoning_off: false,
@@ -33,7 +33,7 @@ describe("traitsOfHost", () => {
     assert.deepInclude(traits({ kind: "zai" }, "glm-4.7"), { reasoning_off: "thinking", efforts: [] })
   })
 
-  it("turns reasoning off by the template at a host of no known kind, for vendors whose models have a switch in it", () => {
+  it("turns reasoning off through the chat template on an unknown kind of host, for vendors whose templates have a switch", () => {
     const off = { chat_template_kwargs: { enable_thinking: false, thinking: false } }
     for (const vendor of ["deepseek", "z-ai", "qwen", "moonshotai"]) {
       assert.deepStrictEqual(offMembers(traits({}, "m", vendor)), off)
@@ -42,13 +42,13 @@ describe("traitsOfHost", () => {
     assert.isUndefined(offMembers(traits({}, "m", "meta-llama")))
   })
 
-  it("leaves to Moonshot's newer models the sampling that they refuse to be told", () => {
+  it("omits sampling parameters that Moonshot's newer models reject", () => {
     assert.include(traits({ kind: "moonshot" }, "kimi-k2.6").omits ?? [], "temperature")
     assert.notInclude(traits({ kind: "moonshot" }, "moonshot-v1-8k").omits ?? [], "temperature")
   })
 })
 
-describe("the switches of reasoning", () => {
+describe("the quirk reasoning_off", () => {
   const rows: ReadonlyArray<readonly [HostQuirks["reasoning_off"], off: object | undefined, on: object | undefined]> = [
     ["reasoning_effort", undefined, undefined],
     ["thinking", { thinking: { type: "disabled" } }, { thinking: { type: "enabled" } }],
@@ -58,14 +58,14 @@ describe("the switches of reasoning", () => {
     [{ think: false }, { think: false }, undefined]
   ]
   for (const [reasoning_off, off, on] of rows) {
-    it(`${JSON.stringify(reasoning_off)} sends ${JSON.stringify(off)} or ${JSON.stringify(on)}`, () => {
+    it(`${JSON.stringify(reasoning_off)} sends ${JSON.stringify(off)} for off and ${JSON.stringify(on)} for on`, () => {
       const host = traits({ quirks: reasoning_off === undefined ? {} : { reasoning_off } })
       assert.deepStrictEqual(offMembers(host), off)
       assert.deepStrictEqual(onMembers(host, undefined), on)
     })
   }
 
-  it("says nothing beside an effort where the host takes one of both", () => {
+  it("sends no switch beside an effort when the host accepts only one of them", () => {
     assert.isUndefined(onMembers(traits({ kind: "openrouter" }), "low"))
   })
 })

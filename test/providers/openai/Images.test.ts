@@ -28,7 +28,7 @@ describe("OpenAI's image requests", () => {
   const asked = (work: Partial<ImagesWork>, flavour: "openai" | "compatible" = "openai") =>
     encodeImages("m", drawWork(work), { flavour })
 
-  plain("is what was asked of us, in the words of its models", () => {
+  plain("encodes the work in the vocabulary of OpenAI's models", () => {
     const all = {
       size: { width: 1536, height: 1024 },
       quality: "high",
@@ -51,7 +51,7 @@ describe("OpenAI's image requests", () => {
     assert.deepStrictEqual(["standard", "hd", "auto"].map(quality), ["medium", "high", "auto"])
   })
 
-  plain("has no styles, which others may have, who are told to answer with bytes", () => {
+  plain("rejects a style for OpenAI's models, and requests base64 images and sends styles to compatible hosts", () => {
     const refused = Result.getOrThrow(Result.flip(asked({ style: "vivid" })))
     assert.deepInclude(refused, { _tag: "Refused", param: "style" })
     assert.deepStrictEqual(Result.getOrThrow(asked({ style: "vivid", quality: "hd" }, "compatible")), {
@@ -66,31 +66,33 @@ describe("OpenAI's image requests", () => {
 })
 
 layer(Outbound.layer, { excludeTestServices: true })("OpenAI's images", (it) => {
-  it.effect("come from an independent simulation of the wire, made and edited", () =>
-    Effect.gen(function* () {
-      const mock = yield* Effect.acquireRelease(
-        Effect.promise(async () => {
-          const made = new LLMock({ port: 0 })
-          const item = { b64Json: png.toString("base64") }
-          made.onImage("a red kite", { images: [{ ...item, revisedPrompt: "a kite, red" }, item, item] })
-          await made.start()
-          return made
-        }),
-        (made) => Effect.promise(() => made.stop())
-      )
-      const image = { bytes: png, contentType: "image/png" }
-      for (const images of [[], [source]]) {
-        const answer = yield* drawAt(`${mock.url}/v1`, { n: 2, images })
-        assert.deepStrictEqual(
-          answer.images.map((one) => ({ ...one, bytes: Buffer.from(one.bytes) })),
-          [{ ...image, revisedPrompt: "a kite, red" }, image]
+  it.effect(
+    "come from generations without source images and from edits with them, against an independent simulation of the API",
+    () =>
+      Effect.gen(function* () {
+        const mock = yield* Effect.acquireRelease(
+          Effect.promise(async () => {
+            const made = new LLMock({ port: 0 })
+            const item = { b64Json: png.toString("base64") }
+            made.onImage("a red kite", { images: [{ ...item, revisedPrompt: "a kite, red" }, item, item] })
+            await made.start()
+            return made
+          }),
+          (made) => Effect.promise(() => made.stop())
         )
-      }
-      assert.deepStrictEqual(
-        mock.getRequests().map(({ path }) => path),
-        ["/v1/images/generations", "/v1/images/edits"]
-      )
-    }).pipe(Effect.scoped)
+        const image = { bytes: png, contentType: "image/png" }
+        for (const images of [[], [source]]) {
+          const answer = yield* drawAt(`${mock.url}/v1`, { n: 2, images })
+          assert.deepStrictEqual(
+            answer.images.map((one) => ({ ...one, bytes: Buffer.from(one.bytes) })),
+            [{ ...image, revisedPrompt: "a kite, red" }, image]
+          )
+        }
+        assert.deepStrictEqual(
+          mock.getRequests().map(({ path }) => path),
+          ["/v1/images/generations", "/v1/images/edits"]
+        )
+      }).pipe(Effect.scoped)
   )
 
   it.effect("are edited from the uploaded images", () =>
@@ -124,7 +126,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAI's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are none when none was made, and fail with the host's error", () =>
+  it.effect("are an empty list when the host made none, and fail with the host's error", () =>
     Effect.gen(function* () {
       const empty = yield* drawn((_, response) => response.end('{"created":1,"data":[]}'))
       assert.deepStrictEqual(empty.images, [])

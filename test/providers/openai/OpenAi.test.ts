@@ -28,8 +28,8 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
       return { mock, provider: yield* adapter(`${mock.url}${base}`, more) }
     })
 
-  describe("against an independent simulation of the wire", () => {
-    it.effect("a text, whole and streamed, with what was sent for it", () =>
+  describe("against an independent simulation of the API", () => {
+    it.effect("decodes a text, complete and streamed, and sends the expected request", () =>
       Effect.gen(function* () {
         const { mock, provider } = yield* simulated(
           one({ content: "Grüß dich, Welt 😀", usage: { prompt_tokens: 7, completion_tokens: 9 } })
@@ -58,7 +58,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("parallel tool calls, whole and streamed, and the round with their results", () =>
+    it.effect("decodes parallel tool calls, complete and streamed, and sends their results in the next round", () =>
       Effect.gen(function* () {
         const { provider } = yield* simulated((mock) =>
           mock.onToolResult("call_b", { content: "all done" }).onMessage("hello", {
@@ -95,7 +95,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("reasoning, a stop at the cap, and usage with its parts", () =>
+    it.effect("decodes reasoning, the finish reason length, and detailed usage", () =>
       Effect.gen(function* () {
         const { provider } = yield* simulated(
           one({
@@ -119,7 +119,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("a format asked for, and the cap under its old name for hosts of open models", () =>
+    it.effect("sends the response format, and max_tokens to compatible hosts", () =>
       Effect.gen(function* () {
         const { mock, provider } = yield* simulated((made) => made.onJsonOutput("hello", { a: 1 }), "/v1", {
           flavour: "compatible",
@@ -141,8 +141,8 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
     })
   })
 
-  describe("against hosts with ways of their own", () => {
-    it.effect("names a stop sequence only where the caller gave it", () =>
+  describe("against hosts with peculiarities", () => {
+    it.effect("reports a stop sequence only when the caller requested it", () =>
       Effect.gen(function* () {
         const choice = { message: { content: "a" }, delta: { content: "a" }, finish_reason: "stop", stop_reason: "END" }
         const host = yield* upstream((request, response) => {
@@ -171,7 +171,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("is not found too slow for what a slow reader made it wait", () =>
+    it.effect("does not blame the provider for a total timeout that a slow reader caused", () =>
       Effect.gen(function* () {
         const text = `data: ${JSON.stringify({ choices: [{ delta: { content: "a".repeat(1_000) } }] })}\n\n`
         const host = yield* upstream((request, response) => {
@@ -190,7 +190,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("takes an answer that log-probabilities made too long for the caller's doing, and no other", () =>
+    it.effect("blames the caller's log-probabilities, not the provider, for an answer too long because of them", () =>
       Effect.gen(function* () {
         const body = Buffer.alloc(16 * 1024 * 1024 + 1, " ")
         const host = yield* upstream((request, response) => {
@@ -227,7 +227,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
     })
   })
 
-  describe("over responses, where a model is to reason beside tools", () => {
+  describe("over the Responses API, for models that reason beside tools", () => {
     const tools = [{ name: "weather", description: undefined, parameters: { type: "object" }, strict: undefined }]
     const reasoning = { effort: "high", maxTokens: undefined, enabled: undefined } as const
     const gpt = candidate("up", {
@@ -240,7 +240,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
       conversation: { ...call.conversation, tools, reasoning }
     })
 
-    it.effect("against an independent simulation of the wire", () =>
+    it.effect("decodes tool calls and reasoning from an independent simulation of the API", () =>
       Effect.gen(function* () {
         const usage = { input_tokens: 7, output_tokens: 9 }
         const toolCalls = [{ id: "call_a", name: "weather", arguments: '{"city":"Paris"}' }]

@@ -9,14 +9,14 @@ const output = (response: unknown) => Result.getOrThrow(decoded(response))
 
 const fault = (response: unknown) => {
   const result = decoded(response)
-  return Result.isFailure(result) ? result.failure : assert.fail("it was taken")
+  return Result.isFailure(result) ? result.failure : assert.fail("the response was accepted")
 }
 
 const message = (...content: ReadonlyArray<object>) => ({ type: "message", role: "assistant", content })
 const said = (text: string) => ({ type: "output_text", text, annotations: [] })
 
 describe("decodeResponse", () => {
-  it("takes all that an answer says", () => {
+  it("reads every field that an answer can have", () => {
     const response = {
       status: "completed",
       error: null,
@@ -49,7 +49,7 @@ describe("decodeResponse", () => {
     })
   })
 
-  it("keeps the order in which calls and texts came", () => {
+  it("keeps the order of calls and texts", () => {
     const call = { type: "function_call", call_id: "c1", name: "f", arguments: "{}" }
     assert.deepStrictEqual(output({ status: "completed", output: [call, message(said("a"))] }).order, [
       { kind: "tool", length: 0 },
@@ -57,7 +57,7 @@ describe("decodeResponse", () => {
     ])
   })
 
-  it("takes what is said on the way to an answer for reasoning, and for the answer where there is no other", () => {
+  it("reads commentary as reasoning, and also as the answer when there is no other", () => {
     const aside = { ...message(said("Is it so?")), phase: "commentary" }
     const answer = { ...message(said("Is it so?")), phase: "final_answer" }
     const call = { type: "function_call", call_id: "c1", name: "f", arguments: "{}" }
@@ -70,12 +70,12 @@ describe("decodeResponse", () => {
     assert.deepStrictEqual(parts(aside), ["Is it so?", "Is it so?"])
   })
 
-  it("takes a refusal", () => {
+  it("reads a refusal", () => {
     const refused = message({ type: "refusal", refusal: "no" })
     assert.deepInclude(output({ status: "completed", output: [refused] }), { refusal: "no", finish: "stop" })
   })
 
-  it("says what cut an answer short, and leaves a call as it was cut", () => {
+  it("reports why an answer was cut short, and keeps the arguments of a truncated call unchanged", () => {
     const cut = { type: "function_call", call_id: "c1", name: "f", arguments: "" }
     const ended = (reason: string) =>
       output({ status: "incomplete", incomplete_details: { reason }, output: [cut], usage: null })
@@ -85,7 +85,7 @@ describe("decodeResponse", () => {
     assert.isUndefined(ended("content_filter").usage)
   })
 
-  it("fails where the response did", () => {
+  it("fails with the error of a failed response", () => {
     const failed = (code: string) => fault({ status: "failed", error: { code, message: "m" }, output: [] })
     assert.deepStrictEqual(failed("server_error"), { _tag: "ServerError", status: 500, detail: "m" })
     assert.deepInclude(failed("rate_limit_exceeded"), { _tag: "RateLimited" })
@@ -95,7 +95,7 @@ describe("decodeResponse", () => {
     assert.deepInclude(fault({ status: "failed", output: [] }), { _tag: "ServerError" })
   })
 
-  it("takes nothing else for an answer", () => {
+  it("reports a body without output as malformed", () => {
     assert.deepStrictEqual(fault("<html>"), { _tag: "Malformed", detail: "the body is not a JSON object" })
     assert.deepStrictEqual(fault({ choices: [] }), { _tag: "Malformed", detail: "the body has no output" })
   })

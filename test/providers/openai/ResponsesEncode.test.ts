@@ -30,30 +30,36 @@ const text = (words: string) => ({ type: "text", text: words }) as const
 
 describe("reasonsBesideTools", () => {
   const cases: ReadonlyArray<readonly [string, boolean, Partial<Conversation>, string, ChatWireOptions]> = [
-    ["a model that reasons beside functions only here", true, { reasoning: reasoning("low") }, "gpt-5.4", openai],
-    ["a budget of tokens", true, { reasoning: { ...reasoning(undefined), maxTokens: 4_000 } }, "gpt-5.6", openai],
-    ["no word of reasoning", false, {}, "gpt-5.6", openai],
-    ["no reasoning wanted", false, { reasoning: reasoning("none") }, "gpt-5.6", openai],
-    ["no functions", false, { reasoning: reasoning("low"), tools: [] }, "gpt-5.6", openai],
-    ["a model before", false, { reasoning: reasoning("low") }, "gpt-5.2", openai],
+    [
+      "an effort for a model that reasons beside functions only over the Responses API",
+      true,
+      { reasoning: reasoning("low") },
+      "gpt-5.4",
+      openai
+    ],
+    ["a token budget", true, { reasoning: { ...reasoning(undefined), maxTokens: 4_000 } }, "gpt-5.6", openai],
+    ["a request without reasoning", false, {}, "gpt-5.6", openai],
+    ["the effort none", false, { reasoning: reasoning("none") }, "gpt-5.6", openai],
+    ["a request without functions", false, { reasoning: reasoning("low"), tools: [] }, "gpt-5.6", openai],
+    ["an older model", false, { reasoning: reasoning("low") }, "gpt-5.2", openai],
     ["another kind of model", false, { reasoning: reasoning("low") }, "o5", openai],
     ["a host of open models", false, { reasoning: reasoning("low") }, "gpt-5.6", { flavour: "compatible" }]
   ]
-  it("is not so for a smaller cap than this wire takes", () => {
+  it("returns false when the output limit is below the 16 tokens that the Responses API requires", () => {
     const call = callOf({ reasoning: reasoning("low") })
     const capped = (maxOutputTokens: number) => reasonsBesideTools({ ...call, maxOutputTokens }, openai)
     assert.deepStrictEqual([capped(15), capped(16)], [false, true])
   })
 
   for (const [name, expected, more, upstreamId, options] of cases) {
-    it(`${expected ? "is so for" : "is not so for"} ${name}`, () => {
+    it(`returns ${expected} for ${name}`, () => {
       assert.strictEqual(reasonsBesideTools(callOf(more, upstreamId), options), expected)
     })
   }
 })
 
 describe("encodeResponse", () => {
-  it("sends the least for a plain question, and has nothing kept", () => {
+  it("sends a minimal request for a plain question, and asks the host to store nothing", () => {
     assert.deepStrictEqual(wire({}), {
       model: "gpt-5.6",
       input: [{ role: "user", content: "hello" }],
@@ -75,7 +81,7 @@ describe("encodeResponse", () => {
     })
   })
 
-  it("streams without padding", () => {
+  it("requests streams without obfuscation padding", () => {
     const body = JSON.parse(encodeResponse(callOf({ reasoning: reasoning("low") }), true, openai))
     assert.deepInclude(body, { stream: true, stream_options: { include_obfuscation: false } })
   })
@@ -124,7 +130,7 @@ describe("encodeResponse", () => {
     ])
   })
 
-  it("encodes tools and the choice among them", () => {
+  it("encodes tools and the tool choice", () => {
     const bare = { name: "g", description: undefined, parameters: undefined, strict: true }
     const body = wire({ tools: [bare], toolChoice: { type: "tool", name: "g" }, parallelToolCalls: false })
     assert.deepStrictEqual(body.tools, [
@@ -141,7 +147,7 @@ describe("encodeResponse", () => {
     assert.strictEqual(wire({ toolChoice: { type: "required" } }).tool_choice, "required")
   })
 
-  it("encodes formats, and what the model takes of the sampling", () => {
+  it("encodes response formats and the sampling parameters that the model accepts", () => {
     const schema = { type: "object" }
     const format = { type: "json_schema", name: "n", description: "d", schema, strict: true } as const
     assert.deepStrictEqual(wire({ format }).text, { format })

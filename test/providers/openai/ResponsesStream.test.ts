@@ -49,7 +49,7 @@ describe("responsesFold", () => {
     { _tag: "Usage", usage: { input: 5, cached: 0, cacheWrite: 0, output: 7, reasoning: 0 } }
   ]
 
-  it("gives the same events wherever the bytes are split", () => {
+  it("emits the same events wherever the bytes are split", () => {
     const bytes = bytesOf(transcript)
     for (let at = 0; at <= bytes.length; at++) {
       const { events, state } = fold([bytes.subarray(0, at), bytes.subarray(at)])
@@ -58,7 +58,7 @@ describe("responsesFold", () => {
     }
   })
 
-  it("takes a call that is told whole alone, and refusals", () => {
+  it("reads a call that arrives complete in one event, and refusals", () => {
     const { events } = read(
       event("response.refusal.delta", { delta: "no" }) + done(0, call("a", "f", "{}")) + completed()
     )
@@ -70,7 +70,7 @@ describe("responsesFold", () => {
     ])
   })
 
-  it("takes what is said on the way to an answer for reasoning, and for the answer where there is no other", () => {
+  it("reads commentary as reasoning, and also as the answer when there is no other", () => {
     const begun = (place: number, phase: string) => added(place, { type: "message", phase, content: [] })
     const aside =
       begun(0, "commentary") + event("response.output_text.delta", { output_index: 0, delta: "so?" }) + done(0, {})
@@ -87,14 +87,14 @@ describe("responsesFold", () => {
     ])
   })
 
-  it("says what cut an answer short, and leaves a call as it was cut", () => {
+  it("reports why an answer was cut short, and adds no arguments to a truncated call", () => {
     const response = { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }
     const { events } = read(added(0, call("a", "f")) + event("response.incomplete", { response }))
     assert.deepStrictEqual(events.at(-1), { _tag: "Finish", reason: "length" })
     assert.strictEqual(events.length, 2)
   })
 
-  it("has no end before the host says so", () => {
+  it("does not end the stream before the host does", () => {
     const { events, state } = read(text("a"))
     assert.deepStrictEqual(events, [{ _tag: "Text", text: "a" }])
     assert.isFalse(state.done || state.stopped)
@@ -104,9 +104,9 @@ describe("responsesFold", () => {
   for (const [name, said] of [
     ["a failed response", event("response.failed", { response: failed })],
     ["an error", event("error", { code: "server_error", message: "m", param: null })],
-    ["an error in an object of its own", event("error", { error: { type: "server_error", message: "m" } })]
+    ["an error nested in an object", event("error", { error: { type: "server_error", message: "m" } })]
   ] as const) {
-    it(`fails by ${name}, after what came before`, () => {
+    it(`fails with ${name}, after the events before it`, () => {
       const { events, state } = read(text("a") + said + text("b"))
       assert.deepStrictEqual(events, [{ _tag: "Text", text: "a" }])
       assert.deepStrictEqual(state.fault, { _tag: "ServerError", status: 500, detail: "m" })
@@ -114,7 +114,7 @@ describe("responsesFold", () => {
     })
   }
 
-  it("does not read what is no JSON", () => {
+  it("reports an event that is not JSON as malformed", () => {
     assert.deepInclude(read("data: {\n\n").state.fault, { _tag: "Malformed" })
   })
 })

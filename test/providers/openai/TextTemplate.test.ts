@@ -6,10 +6,10 @@ import { isPlain, probeOf, templateOf, textBetween } from "../../../src/provider
 
 const bytesOf = (data: string) => new TextEncoder().encode(`data: ${data}\n\n`)
 
-/** What ends reasoning is known to a fold that has seen it alone. */
+/** Keeps every event but the end of reasoning, which only a fold that has read the reasoning itself can emit. */
 const isOfPiece = ({ _tag }: OutputEvent): boolean => _tag !== "ReasoningEnd"
 
-/** Each piece told to a fold of its own, which has nothing to learn from. */
+/** Reads each piece with a new fold, which has no template yet. */
 const apart = (pieces: ReadonlyArray<string>): ReadonlyArray<OutputEvent> =>
   pieces.flatMap((data) => [...chatStreamFold("req_1").push(bytesOf(data))]).filter(isOfPiece)
 
@@ -19,7 +19,7 @@ const together = (pieces: ReadonlyArray<string>) => {
   return { events: events.filter(isOfPiece), end: fold.end(), fold }
 }
 
-/** The same as one stream that is cut into pieces of so many bytes. */
+/** Reads the same pieces as one stream, cut into blocks of `size` bytes. */
 const cut = (pieces: ReadonlyArray<string>, size: number): ReadonlyArray<OutputEvent> => {
   const fold = chatStreamFold("req_1")
   const bytes = Buffer.concat(pieces.map(bytesOf))
@@ -29,7 +29,7 @@ const cut = (pieces: ReadonlyArray<string>, size: number): ReadonlyArray<OutputE
 
 const quoted = (text: string) => JSON.stringify(text)
 
-/** Ways to say a text, some of which say it where a careless reader would not look. */
+/** Shapes of a text chunk; some put the text where a careless reader would miss it. */
 const shapes: ReadonlyArray<(text: string, other: string) => string> = [
   (text) => `{"choices":[{"index":0,"delta":{"content":${quoted(text)}},"finish_reason":null}]}`,
   (text) => `{"id": "a", "choices": [{"index": 0, "delta": {"content": ${quoted(text)}}}], "usage": null}`,
@@ -65,9 +65,9 @@ const Piece = Schema.Struct({
   other: Schema.Literals(["", "a", "x", "pad"])
 })
 
-describe("a template of a text's data", () => {
+describe("the text template", () => {
   it.effect.prop(
-    "changes nothing about what a stream says",
+    "leaves the events of a stream unchanged",
     {
       usual: Piece,
       pieces: Schema.Array(Piece),
@@ -78,7 +78,7 @@ describe("a template of a text's data", () => {
       Effect.sync(() => {
         const dataOf = ({ other, shape, text }: typeof usual) => shapes[shape]!(text, other)
         const learning = Array.from({ length: 6 }, () => dataOf({ ...usual, text: " the" }))
-        // Most pieces are worded as those before, as a host's are.
+        // Most pieces have the wording of those before, as a real host's have.
         const rest = pieces.map((piece, at) => dataOf(at % every === 0 ? piece : { ...usual, text: piece.text }))
         const all = [...learning, ...rest]
         const broken = all.findIndex(isBroken)
@@ -89,7 +89,7 @@ describe("a template of a text's data", () => {
     { arbitrary: { runs: 500 } }
   )
 
-  it("is taken from where the text stands as it is", () => {
+  it("matches only data that differ from it in the text alone", () => {
     const data = shapes[0]!("sea", "")
     const template = templateOf(data, "sea")!
     assert.strictEqual(template.head + "sea" + template.tail, data)
@@ -106,7 +106,7 @@ describe("a template of a text's data", () => {
     assert.deepStrictEqual(probe, { data: "xxxxxx", text: "xxx" })
   })
 
-  it("does not hide the finish and the usage that come among texts", () => {
+  it("does not hide a finish reason or usage between texts", () => {
     const text = (more: string) => `{"choices":[{"delta":{"content":"a"}${more}}]`
     const finish = `${text(',"finish_reason":"stop"')}}`
     const usage = `${text("")},"usage":{"prompt_tokens":5,"completion_tokens":7}}`
@@ -122,7 +122,7 @@ describe("a template of a text's data", () => {
   })
 })
 
-/** Whether data is no JSON, which ends a stream and is told apart by its fault. */
+/** Whether `data` is not JSON: such data end a stream with a fault, which another test covers. */
 const isBroken = (data: string): boolean => {
   try {
     JSON.parse(data)

@@ -6,7 +6,7 @@ const pushed = (pieces: ReadonlyArray<string>, tags: "closed" | "open", cut = fa
   const splitter = new ThinkSplitter(tags)
   const all = [...pieces.flatMap((piece) => [...splitter.push(piece)]), ...splitter.end(cut)]
   const joined = (kind: string) => all.map((one) => (one.kind === kind ? one.text : "")).join("")
-  // Reasoning comes first, and nothing of it after a text.
+  // Reasoning comes first; none follows a text.
   const begun = all.findIndex(({ kind }) => kind === "Text")
   assert.isTrue(begun === -1 || all.slice(begun).every(({ kind }) => kind === "Text"))
   return { reasoning: joined("Reasoning"), text: joined("Text") }
@@ -40,7 +40,7 @@ describe("ThinkSplitter", () => {
     ["closed", closed],
     ["open", open]
   ] as const) {
-    it(`takes the same apart wherever the text is cut, with ${tags} tags`, () => {
+    it(`splits the same text alike wherever it is cut, with ${tags} tags`, () => {
       for (const [all, reasoning, text] of cases) {
         for (let first = 0; first <= all.length; first++) {
           for (let second = first; second <= all.length; second++) {
@@ -56,7 +56,7 @@ describe("ThinkSplitter", () => {
 
   const Words = Schema.Literals(["<think>", "</think>", "<", "/", "think", ">", " ", "\n", "a", "é😀", "</thi", "so "])
   it.effect.prop(
-    "takes any text apart the same, however it is cut",
+    "splits any text alike, however it is cut",
     { words: Schema.Array(Words), sizes: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))) },
     ({ sizes, words }) =>
       Effect.sync(() => {
@@ -75,15 +75,15 @@ describe("ThinkSplitter", () => {
     { arbitrary: { runs: 500 } }
   )
 
-  it("gives what has no end as the answer as well, where the tag was taken for granted", () => {
+  it("returns reasoning without a closing tag also as the answer when the opening tag was assumed", () => {
     assert.deepStrictEqual(pushed(["Hel", "lo "], "open"), { reasoning: "Hello", text: "Hello " })
     assert.deepStrictEqual(splitThought("Hello ", "open", false), { reasoning: "", text: "Hello " })
-    // What was cut short may have had its end to come.
+    // A truncated text may have lost its closing tag.
     assert.deepStrictEqual(pushed(["Hello"], "open", true), { reasoning: "Hello", text: "" })
     assert.deepStrictEqual(splitThought("Hello", "open", true), { reasoning: "Hello", text: "" })
   })
 
-  it("knows when nothing need be searched for", () => {
+  it("reports when it no longer needs to search for tags", () => {
     const splitter = new ThinkSplitter("closed")
     splitter.push("<thi")
     assert.isFalse(splitter.done)
@@ -93,7 +93,7 @@ describe("ThinkSplitter", () => {
     assert.isTrue(splitter.done)
   })
 
-  it("is not slowed down by blanks", () => {
+  it("handles long runs of blanks in time", () => {
     const started = performance.now()
     const splitter = new ThinkSplitter("closed")
     splitter.push("<think>a")

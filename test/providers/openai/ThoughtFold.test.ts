@@ -21,7 +21,7 @@ const told = (
 }
 
 describe("ThoughtFold", () => {
-  it("ends reasoning with its field, when a text begins or the stream ends", () => {
+  it("ends reasoning with the name of its field when a text begins or the stream ends", () => {
     for (const field of ["reasoning_content", "reasoning", "reasoning_text"]) {
       assert.deepStrictEqual(told([{ [field]: "h" }, { [field]: "m" }, { content: "a" }, { [field]: "more" }]), [
         thought("h"),
@@ -38,7 +38,7 @@ describe("ThoughtFold", () => {
     ])
   })
 
-  it("joins the details that come in pieces, and takes their text where it stands nowhere else", () => {
+  it("joins reasoning details that arrive in pieces, and takes their text as reasoning only if no other field has it", () => {
     const piece = (more: object) => ({ type: "reasoning.text", index: 0, ...more })
     const pieces = [piece({ text: "h", signature: null }), piece({ text: "m" }), piece({ signature: "s" })]
     const encrypted = { type: "reasoning.encrypted", data: "d", index: 1 }
@@ -55,7 +55,7 @@ describe("ThoughtFold", () => {
     assert.deepStrictEqual(told(both), [thought("h"), thought("m"), end({ details: [joined] })])
   })
 
-  it("takes reasoning between tags apart, unless the host says it apart", () => {
+  it("splits off reasoning between tags unless the host has a reasoning field", () => {
     const content = ["<th", "ink>h", "m</think>", "\n\na", "b"].map((one) => ({ content: one }))
     assert.deepStrictEqual(told(content, { tags: "closed" }), [
       thought("h"),
@@ -72,7 +72,7 @@ describe("ThoughtFold", () => {
     assert.deepStrictEqual(told([{ content: "<think>a</think>" }], { tags: "none" }), [text("<think>a</think>")])
   })
 
-  it("releases held-back text when something other than a text begins", () => {
+  it("releases held-back text when another kind of output begins", () => {
     const fold = new ThoughtFold({ tags: "closed" })
     const out: Array<OutputEvent> = []
     fold.text("<thi", out)

@@ -1,4 +1,4 @@
-/** Reasoning between tags: a stream in any pieces comes to what the whole answer comes to. */
+/** Reasoning between tags: a stream in any pieces yields the same output as the complete answer. */
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { OutputFold } from "../../../src/domain/Output.ts"
@@ -60,7 +60,7 @@ const finishes = ["stop", "length", "tool_calls"] as const
 
 describe("reasoning between tags in a stream", () => {
   for (const tags of ["none", "closed", "open"] as const) {
-    it(`is what it is in a whole answer, wherever the text is cut, with tags ${tags}`, () => {
+    it(`equals that of the complete answer wherever the text is cut, with tags ${tags}`, () => {
       for (const content of contents) {
         for (const finish of finishes) {
           const expected = whole({ content, finish }, tags)
@@ -97,7 +97,7 @@ describe("reasoning between tags in a stream", () => {
     }
   })
 
-  it("is an answer before a call where a tag taken for granted never ends", () => {
+  it("becomes the answer before a call when the closing tag of assumed reasoning never comes", () => {
     const deltas = [{ content: "I will " }, { content: "look." }, { tool_calls: [call] }]
     const { text, toolCalls } = streamed([bytesOf(deltas, "tool_calls")], "open")
     assert.strictEqual(text, "I will look.")

@@ -44,8 +44,8 @@ const sent = (
 
 const tool_calls = [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }]
 
-describe("reasoning on its way back to a compatible host", () => {
-  it("goes into the field where the host returned it, beside the calls it led to", () => {
+describe("reasoning returned to a compatible host", () => {
+  it("goes into the field in which the host sent it, beside the calls that followed it", () => {
     for (const field of ["reasoning_content", "reasoning", "reasoning_text"]) {
       const own = [part("h", { field }), part("m", { field })]
       assert.deepStrictEqual(sent(own), { content: "so", [field]: "hm", tool_calls })
@@ -53,7 +53,7 @@ describe("reasoning on its way back to a compatible host", () => {
     }
   })
 
-  it("is a list of details for hosts that gave one, also without calls", () => {
+  it("is a list of details for hosts that sent one, even without calls", () => {
     const details = [{ type: "reasoning.text", text: "hm", signature: "s", index: 0 }]
     assert.deepStrictEqual(sent([part("hm", { details })]), { content: "so", reasoning_details: details, tool_calls })
     assert.deepStrictEqual(sent([part("hm", { details })], { calls: false }), {
@@ -62,7 +62,7 @@ describe("reasoning on its way back to a compatible host", () => {
     })
   })
 
-  it("stands between tags or among the parts of the content, where it came so", () => {
+  it("goes between tags or into content parts when the host sent it there", () => {
     assert.strictEqual(sent([part("hm", { field: "think" })]).content, "<think>\nhm\n</think>\n\nso")
     assert.deepStrictEqual(sent([part("hm", { field: "content" })]).content, [
       { type: "thinking", thinking: [{ type: "text", text: "hm" }] },
@@ -70,19 +70,19 @@ describe("reasoning on its way back to a compatible host", () => {
     ])
   })
 
-  it("includes data beside a call", () => {
+  it("carries the extra content of a call", () => {
     const extra = { google: { thought_signature: "s" } }
     assert.deepStrictEqual(sent([part("", { call: "a", extra })]).tool_calls, [
       { ...tool_calls[0], extra_content: extra }
     ])
   })
 
-  it("is omitted for other hosts", () => {
+  it("is omitted when another host produced it", () => {
     const others = [part("hm", { field: "reasoning_content" }, "another"), { text: "plain" }]
     assert.deepStrictEqual(sent(others), { content: "so", tool_calls })
   })
 
-  it("is never missing for models that require it after calls", () => {
+  it("is always present after calls for models that require it", () => {
     const others = [part("hm", { field: "reasoning_content" }, "another")]
     for (const vendor of ["deepseek", "moonshotai", "xiaomi"]) {
       const model = { vendor }
@@ -96,7 +96,7 @@ describe("reasoning on its way back to a compatible host", () => {
     }
   })
 
-  it("is a text in the member that the host is known to take", () => {
+  it("goes as text into the reasoning field that the host accepts", () => {
     const options: ChatWireOptions = { flavour: "compatible", traitsOf: () => ({ reasoning_field: "reasoning" }) }
     assert.strictEqual(sent([{ text: "plain" }], { options }).reasoning, "plain")
     assert.notProperty(sent([], { options }), "reasoning")

@@ -15,7 +15,7 @@ describe("a tool's parameters on OpenAI's wire", () => {
     }
   })
 
-  it("have no choice at the root for OpenAI's models, and keep it for others", () => {
+  it("contain no choice at the root for OpenAI's models, and keep it for others", () => {
     const choice = { oneOf: [{ properties: { a: text }, required: ["a"] }, { properties: { b: text } }] }
     assert.deepStrictEqual(parametersFor(choice, of("qwen")), choice)
     assert.deepStrictEqual(parametersFor(choice, of("openai")), {
@@ -25,7 +25,7 @@ describe("a tool's parameters on OpenAI's wire", () => {
     })
   })
 
-  it("say of every list what it holds, for OpenAI's models", () => {
+  it("declare the items of every array for OpenAI's models", () => {
     const lists = {
       type: "object",
       properties: { a: { type: "array" }, items: { type: ["array", "null"], items: text } }
