@@ -92,7 +92,7 @@ describe("a host that hangs on a complete answer", () => {
     })
   )
 
-  it.effect("is abandoned when it falls silent before any output was sent", () =>
+  it.effect("is abandoned when it falls silent before the gateway has sent any output", () =>
     Effect.gen(function* () {
       const fiber = yield* asked({ timeouts: { firstTokenMs: 1_500 } }, "fault=stall,after=2", "text=hi")
       yield* TestClock.adjust(20_000)

@@ -10,14 +10,14 @@ import {
 
 const MEBIBYTE = 1_048_576
 
-/** An answer for which so many mebibytes are taken. */
+/** An answer that reserves this many mebibytes. */
 const ask = (accountId: string, mebibytes: number, waitMs = 1_000) => ({
   accountId,
   maxBodyBytes: mebibytes * 4 * MEBIBYTE,
   waitMs
 })
 
-/** Takes memory in a scope of its own. */
+/** Takes memory in its own scope. */
 const taking = (memory: ReservableMemory, asked: ReturnType<typeof ask>) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
@@ -99,7 +99,7 @@ describe("the memory for long answers", () => {
     })
   )
 
-  it("is not needed for short answers, and is a quarter of a long one's maximum", () => {
+  it("is not reserved for short answers, and is a quarter of a long one's maximum", () => {
     assert.deepStrictEqual([MEBIBYTE, 4 * MEBIBYTE, 4 * MEBIBYTE + 1].map(isShort), [true, true, false])
     assert.deepStrictEqual([8 * MEBIBYTE, 1_000 * MEBIBYTE].map(reservedBytes), [2 * MEBIBYTE, 64 * MEBIBYTE])
   })

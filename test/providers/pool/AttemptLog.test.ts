@@ -29,7 +29,7 @@ const fault = (_tag: ProviderFault["_tag"], more: object = {}) =>
   ({ _tag, detail: "scripted", status: 500, retryAfterSeconds: undefined, ...more }) as ProviderFault
 
 describe("the cost of an attempt that served no answer", () => {
-  it("is nothing when the provider was not reached or turned the request away", () => {
+  it("is none when the provider was not reached or turned the request away", () => {
     const away: ReadonlyArray<ProviderFault> = [
       fault("Unreachable"),
       fault("Unauthorized"),
@@ -44,7 +44,7 @@ describe("the cost of an attempt that served no answer", () => {
     for (const one of away) assert.isUndefined(costOf(one), one._tag)
   })
 
-  it("is estimated from the prompt when the provider had the request and nothing arrived", () => {
+  it("is estimated from the prompt when the provider had the request and no output arrived", () => {
     const worked: ReadonlyArray<AttemptFailure> = [
       fault("TimedOut", { clock: "first_token" }),
       fault("TimedOut", { clock: "answer" }),
@@ -57,7 +57,7 @@ describe("the cost of an attempt that served no answer", () => {
     for (const one of worked) assert.deepStrictEqual(costOf(one, []), estimated(10, 0), JSON.stringify(one))
   })
 
-  it("takes the provider's own count of the prompt, and the output that arrived", () => {
+  it("uses the provider's own count of the prompt, and the output that arrived", () => {
     const events: ReadonlyArray<OutputEvent> = [
       { _tag: "PromptUsage", usage: { input: 33, cached: 0, cacheWrite: 0 } },
       { _tag: "Text", text: "four" }
@@ -66,7 +66,7 @@ describe("the cost of an attempt that served no answer", () => {
     assert.deepStrictEqual(costOf(fault("ServerError"), events.slice(0, 1)), estimated(33, 0))
   })
 
-  it("is what the provider reported, even where no price list states its cost", () => {
+  it("is the cost that the provider reported, even without a price list", () => {
     const usage = { ...noTokens, input: 5, output: 7 }
     const output = { ...emptyOutput, text: "no JSON", usage }
     const reported = { nano: Number(tokenCost(price, usage)), basis: "reported" }
@@ -77,7 +77,7 @@ describe("the cost of an attempt that served no answer", () => {
     assert.deepStrictEqual(costOf("empty", billed, plain), { nano: 12, basis: "reported" })
   })
 
-  it("is unknown without a cost of the provider and without an estimate", () => {
+  it("is unknown without the provider's prices and without an estimate", () => {
     assert.isUndefined(costOf(fault("Broken"), undefined, plain))
     assert.isUndefined(attemptCost(costed, "left", { arrived: undefined }, undefined))
   })

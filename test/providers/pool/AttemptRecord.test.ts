@@ -11,7 +11,7 @@ import { candidate, chatCall } from "../calls.ts"
 
 const usage = { input: 10, cached: 3, cacheWrite: 2, output: 20, reasoning: 5 }
 
-/** A record of an attempt whose trace is recorded unless told, and what came of it. */
+/** Begins a record of an attempt, whose trace is recorded unless another is given, and collects what it reports. */
 const begin = (trace?: Trace) => {
   const { spans, tracing } = recordSpans()
   const counted: Array<AttemptFigures> = []
@@ -79,7 +79,7 @@ describe("an attempt", () => {
     })
   })
 
-  it("of a stream records its end", () => {
+  it("of a stream records its first content and its end", () => {
     const { record, spans } = begin()
     record.firstContent()
     record.note([{ _tag: "Text", text: "PLANTED" }])

@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Breaker, type BreakerState, type FailureDetails, rules } from "../../../src/providers/pool/Breaker.ts"
 import { Random } from "../../ledger/Random.ts"
 
-/** A permit that must be there. */
+/** A permit that must have been granted. */
 const permitted = (permit: number | undefined): number => {
   assert.isDefined(permit)
   return permit
 }
 
-/** A breaker opened by failures in a row at this time. */
+/** A breaker that consecutive failures opened at this time. */
 const opened = (now = 0) => {
   const breaker = new Breaker()
   for (let failure = 0; failure < rules.consecutive; failure++) breaker.failed(permitted(breaker.admit(now)), now, 0)
@@ -17,7 +17,7 @@ const opened = (now = 0) => {
 }
 
 describe("a breaker", () => {
-  it("opens after failures in a row, which a success breaks", () => {
+  it("opens after consecutive failures, which a success resets", () => {
     const breaker = new Breaker()
     const fail = () => breaker.failed(permitted(breaker.admit(0)), 0, 0)
     for (let failure = 1; failure < rules.consecutive; failure++) fail()
@@ -38,7 +38,7 @@ describe("a breaker", () => {
     assert.strictEqual(breaker.state, "open")
   })
 
-  it("opens when half of enough attempts fail, in a window that moves on", () => {
+  it("opens when half of a minimum number of attempts fail within a moving window", () => {
     const alternating = (samples: number, everyMs: number) => {
       const breaker = new Breaker()
       for (let sample = 0; sample < samples && breaker.state === "closed"; sample++) {
@@ -65,7 +65,7 @@ describe("a breaker", () => {
     assert.strictEqual(breaker.state, "closed")
   })
 
-  it("frees the place of an abandoned or silent probe", () => {
+  it("frees the slot of an abandoned or silent probe", () => {
     const breaker = opened()
     breaker.left(permitted(breaker.admit(rules.firstOpenMs)))
     assert.isDefined(breaker.admit(rules.firstOpenMs))
@@ -109,7 +109,7 @@ describe("a breaker", () => {
     assert.strictEqual(breaker.state, "closed")
   })
 
-  it("opens at once for a requested pause, and admits no attempt before its end", () => {
+  it("opens at once for a pause that the host requests, and admits no attempt before its end", () => {
     const breaker = new Breaker()
     breaker.failed(permitted(breaker.admit(0)), 0, 0, { pauseMs: 3_500 })
     assert.strictEqual(breaker.availableAt(), 3_500)
@@ -139,7 +139,7 @@ describe("a breaker", () => {
     assert.isDefined(breaker.admitEarly(2 * rules.earlyProbeMs))
   })
 
-  it("opens at least as long as another node's, and shares only its own openings", () => {
+  it("opens at least as long as another node's breaker, and shares only its own openings", () => {
     const told: Array<unknown> = []
     const breaker = new Breaker(undefined, (opening) => told.push(opening))
     const early = permitted(breaker.admit(0))
@@ -184,7 +184,7 @@ describe("a breaker", () => {
   })
 })
 
-/** The model: a list of all that happened since it closed, and the moments that follow from it. */
+/** The model: a list of all attempts that ended since it closed, and the times that follow from it. */
 class Model {
   state: BreakerState = "closed"
   epoch = 0

@@ -1,4 +1,4 @@
-/** Work other than chat, carried out by the same rules: by the test's clock. */
+/** Work other than chat under the same routing rules, on the test clock. */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
@@ -29,7 +29,7 @@ const server: ProviderFault = { _tag: "ServerError", status: 500, detail: "plant
 const unreachable: ProviderFault = { _tag: "Unreachable", detail: "X" }
 const times = (count: number, fault: ProviderFault) => Array.from({ length: count }, () => fault)
 
-/** A provider that speaks after it has failed with these faults, one a call, each after so long; it notes its calls. */
+/** A speech provider that fails with these faults, one per call, each after `latencyMs`, then succeeds; records its calls. */
 const speaker = (id: string, faults: ReadonlyArray<ProviderFault> = [], latencyMs = 0) => {
   const seen: Array<WorkCall> = []
   const provider: Provider = {
@@ -46,7 +46,7 @@ const speaker = (id: string, faults: ReadonlyArray<ProviderFault> = [], latencyM
   return { provider, seen }
 }
 
-/** A provider that does not speak. */
+/** A provider without speech. */
 const mute = (id: string): Provider => {
   const { speak: _, ...provider } = makeSandbox(id)
   return provider
@@ -69,14 +69,14 @@ type Pooled = Effect.Success<ReturnType<typeof pooled>>
 const speak = (pool: Pooled["pool"], call: WorkPoolCall) =>
   pool.ask(call, (provider, asked) => provider.speak?.(asked, { input: "hi", voice: "alloy", format: "mp3", speed: 1 }))
 
-/** What becomes of a request: who was tried, how, and what the caller is told. */
+/** The outcome of a request: the attempts, and the reason that the caller gets. */
 const tried = ({ pool }: Pick<Pooled, "pool">, call: WorkPoolCall) =>
   Effect.match(speak(pool, call), {
     onSuccess: ({ attempts }) => ({ attempts: outcomes(attempts), reason: undefined }),
     onFailure: ({ attempts, reason }) => ({ attempts: outcomes(attempts), reason })
   })
 
-/** The same while the clock goes on by so much. */
+/** The same while the test clock advances by `time` milliseconds. */
 const triedWithin = (all: Pick<Pooled, "pool">, call: WorkPoolCall, time: number) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(tried(all, call), { startImmediately: true })
@@ -106,7 +106,7 @@ describe("work other than chat", () => {
     assert.strictEqual(otherWork.operationOf(call), "speech")
   })
 
-  it.effect("is served by the first working candidate at its own price, and all attempts are observed", () =>
+  it.effect("is served by the first working candidate at its own price, and reports all attempts", () =>
     Effect.gen(function* () {
       const [first, second] = [speaker("a", [server]), speaker("b")]
       const all = yield* pooled(first.provider, second.provider)
@@ -131,7 +131,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("uses only the first candidate when fallbacks are not allowed", () =>
+  it.effect("tries only the first candidate when fallbacks are not allowed", () =>
     Effect.gen(function* () {
       const all = yield* pooled(speaker("a", [server]).provider, speaker("b").provider)
       const told = yield* tried(all, workCall([a, b], { allowFallbacks: false }))
@@ -159,7 +159,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("is unavailable when no allowed provider supports it", () =>
+  it.effect("fails as unavailable when no allowed provider supports it", () =>
     Effect.gen(function* () {
       const all = yield* pooled(mute("a"), mute("b"), speaker("c").provider)
       assert.deepStrictEqual<unknown>(yield* tried(all, workCall([a, b])), { attempts: [], reason: unable })
@@ -169,7 +169,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("reports the failure, not the unsupporting providers after it", () =>
+  it.effect("fails with the failure, not with the providers after it that do not support the work", () =>
     Effect.gen(function* () {
       const all = yield* pooled(speaker("a", [server]).provider, mute("b"))
       const told = yield* tried(all, workCall([a, b]))
@@ -187,18 +187,18 @@ describe("work other than chat", () => {
       for (let request = 0; request < rules.consecutive; request++) yield* tried(all, workCall([a, b]))
       assert.deepStrictEqual((yield* tried(all, workCall([a, b]))).attempts, ["b served"])
       assert.lengthOf(bad.seen, rules.consecutive)
-      // Beside those who do no such work, it is the rest that the caller is told of.
+      // Among providers that do not support the work, the open breaker is what the caller learns about.
       assert.deepStrictEqual<unknown>(yield* tried(all, workCall([a, c])), { attempts: [], reason: resting(1) })
       assert.deepStrictEqual((yield* tried(all, workCall([voice("a", "voice-2"), b]))).attempts, ["a served"])
       yield* TestClock.adjust(rules.firstOpenMs)
-      // The first of them is the probe, and closes it.
+      // The first request is the probe, and closes the breaker.
       for (let request = 0; request < 2; request++) {
         assert.deepStrictEqual((yield* tried(all, workCall([a, b]))).attempts, ["a served"])
       }
     })
   )
 
-  it.effect("does not count failures that a sandbox client asked for", () =>
+  it.effect("does not count failures that a sandbox client requested", () =>
     Effect.gen(function* () {
       const count = rules.consecutive + 1
       const all = yield* pooled(speaker("a", times(count, server)).provider)
@@ -210,7 +210,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("waits for a host that names a pause", () =>
+  it.effect("waits for a host that names a short pause", () =>
     Effect.gen(function* () {
       const busy = speaker("a", [{ _tag: "RateLimited", retryAfterSeconds: 2 }])
       const all = yield* pooled(busy.provider)
@@ -233,7 +233,7 @@ describe("work other than chat", () => {
       const { attempts } = yield* triedWithin(yield* pooled(gone.provider), workCall([a]), 1_000)
       assert.deepStrictEqual(attempts, ["a failed_over", "a failed_over", "a failed_over", "a failed"])
       const all = yield* pooled(speaker("a", times(1_000, unreachable)).provider)
-      // Each of a model of its own, so that no breaker opens.
+      // Each request is for its own model, so that no breaker opens.
       const models = Array.from({ length: 30 }, (_, index) => voice("a", `voice-${index}`))
       const asking = Effect.forEach(models, (model) => tried(all, workCall([model])), { concurrency: "unbounded" })
       const fiber = yield* Effect.forkChild(asking, { startImmediately: true })
@@ -268,7 +268,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("ends with its caller, without a sample", () =>
+  it.effect("is cancelled when the caller disconnects, without a sample", () =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
       const slow = speaker("a", [], 5_000)
@@ -296,7 +296,7 @@ describe("the spans of work other than chat", () => {
     return spans
   }, Effect.scoped)
 
-  it.effect("exist once per attempt, below the request's, and reach only allowed providers", () =>
+  it.effect("exist once per attempt, are children of the request's span, and reach only allowed providers", () =>
     Effect.gen(function* () {
       const [first, second] = [speaker("a", [server]), speaker("b")]
       const spans = yield* traced(workCall([c, a, b]), mute("c"), first.provider, second.provider)
@@ -323,7 +323,7 @@ describe("the spans of work other than chat", () => {
     })
   )
 
-  it.effect("have the name of their operation", () =>
+  it.effect("carry the name of the operation", () =>
     Effect.gen(function* () {
       const named = yield* Effect.forEach(["embeddings", "rerank", "search"] as const, (operation) =>
         Effect.map(traced(workCall([a], {}, { operation }), speaker("a").provider), (spans) => {
@@ -335,7 +335,7 @@ describe("the spans of work other than chat", () => {
     })
   )
 
-  it.effect("records the outcome at the end of an answer that was still arriving", () =>
+  it.effect("record the outcome only when an answer that was still arriving has ended", () =>
     Effect.gen(function* () {
       const { provider } = speaker("a")
       const all = yield* pooled(provider)

@@ -15,7 +15,7 @@ const stop: OutputEvent = { _tag: "Finish", reason: "stop" }
 const late: ProviderFault = { _tag: "TimedOut", clock: "total" }
 const broken: ProviderFault = { _tag: "Broken", detail: "X" }
 
-/** An attempt at this provider, and what is told of it. */
+/** An attempt at this provider, and what it reports. */
 const attemptAt = (provider: Provider, stream: boolean) => {
   const ends: Array<string> = []
   const samples: Array<AttemptSample> = []
@@ -37,7 +37,7 @@ const attemptAt = (provider: Provider, stream: boolean) => {
 }
 
 describe("an attempt at a complete answer", () => {
-  it.effect("succeeds with content, and reports no empty answer", () =>
+  it.effect("succeeds with content, and returns nothing for an empty answer", () =>
     Effect.gen(function* () {
       const good = attemptAt(double("a", "text=hi"), false)
       assert.strictEqual((yield* wholeAttempt.attempt(good.context))?.text, "hi")
@@ -59,11 +59,11 @@ describe("an attempt at a complete answer", () => {
   )
 })
 
-describe("an attempt with an answer of which a content filter left nothing", () => {
+describe("an attempt whose answer a content filter emptied", () => {
   const filtered = { _tag: "Finish", reason: "content_filter" } as const
   const rejected = { _tag: "Refused", status: 200, about: "policy" } as const
 
-  it.effect("is rejected by the provider, and says nothing about its health", () =>
+  it.effect("fails as refused by the provider, and records no sample", () =>
     Effect.gen(function* () {
       const complete = { ...emptyOutput, finish: filtered.reason }
       const asWhole = attemptAt({ ...makeSandbox("a"), chat: () => Effect.succeed(complete) }, false)
@@ -79,7 +79,7 @@ describe("an attempt with an answer of which a content filter left nothing", () 
 })
 
 describe("an attempt at a stream", () => {
-  it.effect("ends once, successfully or with its fault", () =>
+  it.effect("ends once, as a success or with its fault", () =>
     Effect.gen(function* () {
       const good = attemptAt(scripted("a", [[text], [stop]]).provider, true)
       const bad = attemptAt(scripted("a", [[text]], broken).provider, true)
@@ -95,7 +95,7 @@ describe("an attempt at a stream", () => {
     })
   )
 
-  it.effect("produces no content from prompt usage alone", () =>
+  it.effect("does not count prompt usage alone as content", () =>
     Effect.gen(function* () {
       const prompt: OutputEvent = { _tag: "PromptUsage", usage: { input: 1, cached: 2, cacheWrite: 3 } }
       const good = attemptAt(scripted("a", [[prompt], [text], [stop]]).provider, true)
@@ -114,7 +114,7 @@ describe("an attempt at a stream", () => {
     })
   )
 
-  it.effect("produces no content from log-probabilities alone", () =>
+  it.effect("does not count log-probabilities alone as content", () =>
     Effect.gen(function* () {
       const weighed: OutputEvent = { _tag: "Logprobs", content: [{ token: "<|eot_id|>" }] }
       const good = attemptAt(scripted("a", [[weighed], [text], [stop]]).provider, true)
@@ -131,7 +131,7 @@ describe("an attempt at a stream", () => {
     })
   )
 
-  it.effect("is a sample only when its outcome says something about the provider", () =>
+  it.effect("records a sample only when its outcome says something about the provider", () =>
     Effect.gen(function* () {
       const ended = (batches: ReadonlyArray<ReadonlyArray<OutputEvent>>, fault?: ProviderFault) => {
         const attempt = attemptAt(scripted("a", batches, fault).provider, true)
@@ -148,7 +148,7 @@ describe("an attempt at a stream", () => {
     })
   )
 
-  it.effect("is closed at once when it is abandoned, without a duration", () =>
+  it.effect("is closed at once when it is abandoned, and records no duration", () =>
     Effect.gen(function* () {
       const script = scripted("a", [[text], [stop]])
       const { context, samples } = attemptAt(script.provider, true)

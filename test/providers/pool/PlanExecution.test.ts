@@ -1,4 +1,4 @@
-/** Who is asked next: breakers, budgets of retries, pauses and the total clock, by the test's clock. */
+/** The order of attempts under breakers, retry budgets, pauses and the total clock, on the test clock. */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Metric, Random } from "effect"
 import { PrometheusMetrics } from "effect/observability"
@@ -17,7 +17,7 @@ const server: ProviderFault = { _tag: "ServerError", status: 500, detail: "X" }
 const unreachable: ProviderFault = { _tag: "Unreachable", detail: "X" }
 const limited = (seconds: number): ProviderFault => ({ _tag: "RateLimited", retryAfterSeconds: seconds })
 
-/** A provider that notes when it is called, with the time the test's clock shows. */
+/** A provider that records the test clock's time of each call. */
 const counted = (provider: Provider) => {
   const calls: Array<number> = []
   const noted = TestClock.testClockWith((clock) => Effect.sync(() => calls.push(clock.currentTimeMillisUnsafe())))
@@ -29,14 +29,14 @@ const times = (count: number, fault: ProviderFault) => Array.from({ length: coun
 
 type Pooled = Effect.Success<ReturnType<typeof pooled>>
 
-/** What becomes of a request: who was tried, how, and what the caller is told. */
+/** The outcome of a request: the attempts, and the reason that the caller gets. */
 const tried = ({ pool }: Pooled, call: PoolCall) =>
   Effect.match(pool.chat(call), {
     onSuccess: ({ attempts }) => ({ attempts: outcomes(attempts), reason: undefined }),
     onFailure: ({ attempts, reason }) => ({ attempts: outcomes(attempts), reason })
   })
 
-/** The same while the clock goes on by so much. */
+/** The same while the test clock advances by `time` milliseconds. */
 const triedWithin = (pooled: Pooled, call: PoolCall, time: number) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(tried(pooled, call), { startImmediately: true })
@@ -56,7 +56,7 @@ const resting = (seconds: number) => ({
   retryAfterSeconds: seconds
 })
 
-describe("a candidate that was planned for a double", () => {
+describe("a candidate that was planned for the sandbox", () => {
   it.effect("never reaches a real host, even if the host got a key after the plan", () =>
     Effect.gen(function* () {
       const { steerable: _, ...host } = makeSandbox("a")
@@ -72,7 +72,7 @@ describe("a candidate that was planned for a double", () => {
 })
 
 describe("a candidate that fails", () => {
-  it.effect("is skipped without an attempt while its breaker is open, and probed again", () =>
+  it.effect("is skipped without an attempt while its breaker is open, and probed afterwards", () =>
     Effect.gen(function* () {
       const bad = counted(failing("a", ...times(rules.consecutive, server)))
       const all = yield* pooled(bad.provider, makeSandbox("b"))
@@ -89,7 +89,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("is skipped only for this model", () =>
+  it.effect("is skipped only for the failing model", () =>
     Effect.gen(function* () {
       const all = yield* pooled(failing("a", ...times(rules.consecutive, server)), makeSandbox("b"))
       for (let request = 0; request < rules.consecutive; request++) yield* tried(all, poolCall([a, b]))
@@ -98,7 +98,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("without alternatives is probed once a second; other requests get the wait", () =>
+  it.effect("and has no alternatives is probed once a second; other requests get the wait", () =>
     Effect.gen(function* () {
       const bad = counted(failing("a", ...times(rules.consecutive + 2, server)))
       const all = yield* pooled(bad.provider)
@@ -124,7 +124,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("because a sandbox client asked for it does not count", () =>
+  it.effect("because a sandbox client requested it does not open its breaker", () =>
     Effect.gen(function* () {
       const all = yield* pooled(makeSandbox("a"))
       for (let request = 0; request < 50; request++) {
@@ -135,7 +135,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("with a steering header counts when it is not a double", () =>
+  it.effect("opens its breaker despite a steering header when it is not a sandbox provider", () =>
     Effect.gen(function* () {
       const all = yield* pooled({ ...failing("a", ...times(rules.consecutive, server)), steerable: false })
       const call = poolCall([a], {}, { steering: "provider=b,fault=error" })
@@ -144,7 +144,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("twice with an empty answer ends the request", () =>
+  it.effect("with an empty answer ends the request when it is the second empty answer", () =>
     Effect.gen(function* () {
       const served = counted(makeSandbox("d"))
       const [c, d] = [candidate("c"), candidate("d")]
@@ -163,7 +163,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("with empty answers is not skipped, without samples", () =>
+  it.effect("with empty answers is not skipped, and records no samples", () =>
     Effect.gen(function* () {
       const all = yield* pooled(double("a", "fault=empty"))
       for (let request = 0; request < 50; request++) {
@@ -189,7 +189,7 @@ describe("a candidate that fails", () => {
 })
 
 describe("a host that names a pause", () => {
-  it.effect("is not called before its end; another serves, or the client gets the wait", () =>
+  it.effect("is not called before the pause ends; another provider serves, or the client gets the wait", () =>
     Effect.gen(function* () {
       const busy = counted(failing("a", limited(30)))
       const all = yield* pooled(busy.provider, makeSandbox("b"))
@@ -207,7 +207,7 @@ describe("a host that names a pause", () => {
     })
   )
 
-  it.effect("is waited for when no other provider serves and the pause is short", () =>
+  it.effect("is retried after a short pause when no other provider serves", () =>
     Effect.gen(function* () {
       const outage: ProviderFault = { _tag: "ServerError", status: 503, detail: "X", retryAfterSeconds: 2 }
       for (const fault of [limited(2), outage]) {
@@ -222,7 +222,7 @@ describe("a host that names a pause", () => {
     })
   )
 
-  it.effect("is not waited for beyond the total limit", () =>
+  it.effect("is not retried after a pause longer than the total limit", () =>
     Effect.gen(function* () {
       const all = yield* pooled(failing("a", limited(2)))
       const { attempts } = yield* tried(all, poolCall([a], { timeouts: { totalMs: 1_999 } }))
@@ -232,7 +232,7 @@ describe("a host that names a pause", () => {
 })
 
 describe("a host that cannot be reached", () => {
-  it.effect("is retried at once, then after a backoff, and then not again", () =>
+  it.effect("is retried at once, then twice after a backoff, and then no more", () =>
     Effect.gen(function* () {
       const gone = counted(failing("a", ...times(9, unreachable)))
       const all = yield* pooled(gone.provider)
@@ -245,23 +245,23 @@ describe("a host that cannot be reached", () => {
     }).pipe(Random.withSeed("backoff"))
   )
 
-  it.effect("is asked again within its budget only", () =>
+  it.effect("is retried within the retry budget only", () =>
     Effect.gen(function* () {
       const all = yield* pooled(failing("a", ...times(1_000, unreachable)))
-      // Each of a model of its own, so that no breaker opens.
+      // Each request is for its own model, so that no breaker opens.
       const models = Array.from({ length: 30 }, (_, index) => candidate("a", { model: { id: `model-${index}` } }))
       const fibers = yield* Effect.forEach(models, (model) => Effect.forkChild(tried(all, poolCall([model]))))
       yield* TestClock.adjust(1_000)
       for (const fiber of fibers) yield* Fiber.join(fiber)
-      // One at once for each, ten that are always there, one for ten requests, and what a moment brings back.
+      // One immediate retry for each, the ten that every budget has, one for ten requests, and what refills meanwhile.
       const retries = Number(metric(all, 'svc_provider_retries{gen_ai_provider_name="a"}'))
       assert.isTrue(retries >= 30 + 10 && retries <= 30 + 10 + 3 + 1, `${retries} retries`)
     })
   )
 })
 
-describe("the total clock", () => {
-  it.effect("is for all attempts together", () =>
+describe("the total time limit", () => {
+  it.effect("covers all attempts together", () =>
     Effect.gen(function* () {
       const bad = failing("a", server, server)
       const slow: Provider = { ...bad, chat: (call) => Effect.andThen(Effect.sleep(700), bad.chat(call)) }

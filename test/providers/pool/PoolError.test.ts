@@ -13,7 +13,7 @@ import {
 const at = (provider: string) => ({ provider, model: "model-1", startedAt: 1 })
 
 describe("the error of failed attempts", () => {
-  it("numbers attempts: the last one failed, the others were failed over", () => {
+  it("marks the last attempt as failed and the others as failed over", () => {
     const said = (attempts: ReturnType<typeof attemptsOf>) =>
       attempts.map(({ index, outcome, provider }) => `${index} ${provider} ${outcome}`)
     assert.deepStrictEqual(said(attemptsOf([at("a"), at("b")])), ["0 a failed_over", "1 b failed"])
@@ -24,7 +24,7 @@ describe("the error of failed attempts", () => {
     assert.deepStrictEqual(said(attemptsOf([])), [])
   })
 
-  it("names the wait for open breakers in whole seconds, at least one", () => {
+  it("states the wait for open breakers in whole seconds, at least one", () => {
     const seconds = [-5, 0, 1, 1_000, 1_001, 60_000].map((ms) => {
       const reason = restingReason(ms)
       return reason._tag === "NoProviderAvailable" ? reason.retryAfterSeconds : undefined
@@ -32,7 +32,7 @@ describe("the error of failed attempts", () => {
     assert.deepStrictEqual(seconds, [1, 1, 1, 1, 2, 60])
   })
 
-  it("is a rate limit with the shortest pause when all hosts are limited", () => {
+  it("is a rate limit with the shortest pause when all hosts are rate limited", () => {
     const limited = (provider: string, retryAfterSeconds: number | undefined) =>
       ({ ...at(provider), fault: { _tag: "RateLimited", retryAfterSeconds } }) as const
     const pause = (...failures: Parameters<typeof reasonOf>[0]) => {
@@ -71,7 +71,7 @@ describe("the error of failed attempts", () => {
     assert.deepStrictEqual([isAnsweredEmpty([filtered]), isAnsweredEmpty([filtered, empty])], [false, true])
   })
 
-  it("is a lost answer, after which no provider is tried", () => {
+  it("is a lost answer, after which the gateway tries no other provider", () => {
     const down = { ...at("a"), fault: { _tag: "Refused", status: 400, detail: "X" } } as const
     const lost = { ...at("b"), fault: { _tag: "Lost", detail: "X" } } as const
     const detail = "a: refused the request; b: lost answer"
@@ -87,7 +87,7 @@ describe("the error of failed attempts", () => {
     assert.deepStrictEqual([reasonOf([down, lost]), reasonOf([lost, down])], [reason, reason])
   })
 
-  it("names the schema violation, after which only native candidates are tried", () => {
+  it("names the schema violation, after which only candidates with native support are tried", () => {
     const off = { ...at("a"), fault: { _tag: "OffSchema", detail: "#/a: type" } } as const
     const broken = { ...at("b"), fault: { _tag: "Broken", detail: "X" } } as const
     assert.deepStrictEqual(reasonOf([off, broken]), {
@@ -108,7 +108,7 @@ describe("the error of failed attempts", () => {
     assert.deepStrictEqual(limited, { _tag: "RateLimitExceeded", ...limit })
   })
 
-  it("passes on the pause of a limited or failing host", () => {
+  it("carries the pause of a rate limited or failing host", () => {
     const busy = { _tag: "ServerError", status: 503, detail: "X", retryAfterSeconds: 4 } as const
     assert.strictEqual(pauseOf(busy), 4)
     assert.strictEqual(pauseOf({ _tag: "RateLimited", retryAfterSeconds: 3 }), 3)

@@ -21,7 +21,7 @@ const c = candidate("c")
 
 type Pool = ProviderPool["Service"]
 
-/** The same for an answer whole and streamed. */
+/** The same expectations for complete and for streamed answers. */
 const ways: ReadonlyArray<
   readonly [
     string,
@@ -32,7 +32,7 @@ const ways: ReadonlyArray<
   ]
 > = [
   [
-    "whole",
+    "complete",
     (pool, call) =>
       Effect.map(pool.chat(call), ({ output, attempts, candidate }) => ({
         text: output.text,
@@ -53,7 +53,7 @@ const ways: ReadonlyArray<
   ]
 ]
 
-/** Hedges of this outcome by the provider `b`. */
+/** Hedges with this outcome at the provider `b`. */
 const hedges = ({ registry }: Metrics, outcome: string) => {
   const text = PrometheusMetrics.formatUnsafe(Context.make(Metric.MetricRegistry, registry))
   const line = `svc_provider_hedges{gen_ai_provider_name="b",svc_outcome="${outcome}"} `
@@ -67,7 +67,7 @@ const poolError = <A>(effect: Effect.Effect<A, PoolError | ProviderError>) =>
   })
 
 for (const [way, ask] of ways) {
-  describe(`an answer ${way}`, () => {
+  describe(`a ${way} answer`, () => {
     it.effect("comes from the first working candidate", () =>
       Effect.gen(function* () {
         const { pool, samples } = yield* pooled(
@@ -88,7 +88,7 @@ for (const [way, ask] of ways) {
       })
     )
 
-    it.effect("falls back after every fault before the content", () =>
+    it.effect("comes from the next candidate after any fault before the content", () =>
       Effect.gen(function* () {
         for (const fault of ["rate_limit", "error", "malformed", "empty", "break,after=0"]) {
           const { pool } = yield* pooled(double("a", `fault=${fault}`), makeSandbox("b"))
@@ -105,7 +105,7 @@ for (const [way, ask] of ways) {
       })
     )
 
-    it.effect("may be empty when its cap cut it", () =>
+    it.effect("may be empty when its output limit truncated it", () =>
       Effect.gen(function* () {
         const { pool } = yield* pooled(double("a", "reasoning_tokens=2000"), makeSandbox("b"))
         const hidden = candidate("a", { model: { hiddenReasoning: true } })
@@ -114,7 +114,7 @@ for (const [way, ask] of ways) {
       })
     )
 
-    it.effect("skips an unknown provider", () =>
+    it.effect("does not come from a provider that the gateway does not know", () =>
       Effect.gen(function* () {
         const { pool, samples } = yield* pooled(makeSandbox("b"))
         assert.deepStrictEqual(outcomes((yield* ask(pool, poolCall([a, b]))).attempts), ["a failed_over", "b served"])
@@ -128,7 +128,7 @@ for (const [way, ask] of ways) {
 
     const unreachable: ProviderFault = { _tag: "Unreachable", detail: "X" }
 
-    it.effect("tries no provider again for a lost result", () =>
+    it.effect("is not requested from another provider after a lost one", () =>
       Effect.gen(function* () {
         const lost = failing("a", { _tag: "Lost", detail: "X" })
         const { pool } = yield* pooled(lost, makeSandbox("b"))
@@ -138,7 +138,7 @@ for (const [way, ask] of ways) {
       })
     )
 
-    it.effect("retries the last candidate once when it was unreachable", () =>
+    it.effect("comes from the last candidate after a retry when it was unreachable", () =>
       Effect.gen(function* () {
         const { pool } = yield* pooled(failing("a", unreachable, unreachable), failing("b", unreachable))
         const served = yield* ask(pool, poolCall([a, b]))
@@ -147,39 +147,41 @@ for (const [way, ask] of ways) {
       })
     )
 
-    it.effect("gives each attempt its cap and the shorter limits, and reports it", () =>
-      Effect.gen(function* () {
-        const seen: Array<ChatCall> = []
-        const told: Array<unknown> = []
-        const { pool } = yield* pooled(
-          { ...double("a", "fault=error", seen), stopsBillingOnAbort: false },
-          double("b", "", seen)
-        )
-        const timeouts = { connectMs: 10, firstTokenMs: 99_999_999, totalMs: 30 }
-        yield* ask(
-          pool,
-          poolCall(
-            [a, b],
-            { timeouts },
-            {
-              maxOutputTokens: ({ offer }) => (offer.provider === "a" ? 11 : 22),
-              onAttempt: (info) => told.push(info)
-            }
+    it.effect(
+      "is requested with the candidate's output limit and the shorter time limits, and reports each attempt",
+      () =>
+        Effect.gen(function* () {
+          const seen: Array<ChatCall> = []
+          const told: Array<unknown> = []
+          const { pool } = yield* pooled(
+            { ...double("a", "fault=error", seen), stopsBillingOnAbort: false },
+            double("b", "", seen)
           )
-        )
-        assert.deepStrictEqual(
-          seen.map((call) => [call.candidate.offer.provider, call.maxOutputTokens]),
-          [
-            ["a", 11],
-            ["b", 22]
-          ]
-        )
-        assert.deepStrictEqual(seen[0]?.clocks, { ...clocks, connectMs: 10, totalMs: 30 })
-        assert.deepStrictEqual(told, [
-          { provider: "a", stopsBillingOnAbort: false, beginsAlone: true },
-          { provider: "b", stopsBillingOnAbort: true, beginsAlone: true }
-        ])
-      })
+          const timeouts = { connectMs: 10, firstTokenMs: 99_999_999, totalMs: 30 }
+          yield* ask(
+            pool,
+            poolCall(
+              [a, b],
+              { timeouts },
+              {
+                maxOutputTokens: ({ offer }) => (offer.provider === "a" ? 11 : 22),
+                onAttempt: (info) => told.push(info)
+              }
+            )
+          )
+          assert.deepStrictEqual(
+            seen.map((call) => [call.candidate.offer.provider, call.maxOutputTokens]),
+            [
+              ["a", 11],
+              ["b", 22]
+            ]
+          )
+          assert.deepStrictEqual(seen[0]?.clocks, { ...clocks, connectMs: 10, totalMs: 30 })
+          assert.deepStrictEqual(told, [
+            { provider: "a", stopsBillingOnAbort: false, beginsAlone: true },
+            { provider: "b", stopsBillingOnAbort: true, beginsAlone: true }
+          ])
+        })
     )
 
     const refused: ProviderFault = { _tag: "Refused", status: 422, detail: "too odd" }
@@ -189,32 +191,36 @@ for (const [way, ask] of ways) {
     const late = (clock: "connect" | "total"): ProviderFault => ({ _tag: "TimedOut", clock })
     const refusedBy = (provider: string) => ({ _tag: "ProviderRefused", provider, detail: "too odd" })
     const reasons: ReadonlyArray<readonly [string, ReadonlyArray<ProviderFault | "empty">, object]> = [
-      ["all refused", [refused, refused], refusedBy("b")],
-      ["the last refused", [server, refused], refusedBy("b")],
-      ["refused, then out of our reach", [refused, unauthorized, unreachable], refusedBy("a")],
+      ["all refuse", [refused, refused], refusedBy("b")],
+      ["the last refuses", [server, refused], refusedBy("b")],
+      ["one refuses, the others are unauthorized or unreachable", [refused, unauthorized, unreachable], refusedBy("a")],
       [
-        "refused, then an error",
+        "one refuses, then one fails",
         [refused, server],
         { _tag: "UpstreamError", detail: "a: refused the request; b: server error" }
       ],
-      ["all late", [late("connect"), late("total")], { _tag: "UpstreamTimeout", clock: "total" }],
-      ["one late", [server, late("total")], { _tag: "UpstreamError", detail: "a: server error; b: timed out" }],
-      ["all empty", ["empty", "empty"], { _tag: "EmptyCompletion" }],
-      ["one empty", [late("total"), "empty"], { _tag: "UpstreamError", detail: "a: timed out; b: empty answer" }],
+      ["all time out", [late("connect"), late("total")], { _tag: "UpstreamTimeout", clock: "total" }],
+      ["one times out", [server, late("total")], { _tag: "UpstreamError", detail: "a: server error; b: timed out" }],
+      ["all answer empty", ["empty", "empty"], { _tag: "EmptyCompletion" }],
       [
-        "the last rate limited",
+        "one answers empty",
+        [late("total"), "empty"],
+        { _tag: "UpstreamError", detail: "a: timed out; b: empty answer" }
+      ],
+      [
+        "the last is rate limited",
         [server, limited],
         { _tag: "UpstreamError", detail: "a: server error; b: rate limited", retryAfterSeconds: 9 }
       ],
       [
-        "the first rate limited",
+        "the first is rate limited",
         [limited, server],
         { _tag: "UpstreamError", detail: "a: rate limited; b: server error" }
       ],
-      ["our account at fault", [unauthorized], { _tag: "UpstreamError", detail: "a: unavailable" }]
+      ["the gateway's account is unauthorized", [unauthorized], { _tag: "UpstreamError", detail: "a: unavailable" }]
     ]
     for (const [name, faults, reason] of reasons) {
-      it.effect(`has its reason when no provider serves: ${name}`, () =>
+      it.effect(`fails with the right reason when no provider serves: ${name}`, () =>
         Effect.gen(function* () {
           const ids = [a, b, c].slice(0, faults.length)
           const providers = faults.map((fault, index) => {
@@ -238,7 +244,7 @@ for (const [way, ask] of ways) {
       )
     }
 
-    it.effect("is interrupted with its caller, without a sample", () =>
+    it.effect("is cancelled when the caller disconnects, without a sample", () =>
       Effect.gen(function* () {
         const begun = yield* Deferred.make<void>()
         const { pool, samples } = yield* pooled(double("a", "latency_ms=1000"))
@@ -270,7 +276,7 @@ describe("a stream", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is closed before the next attempt begins, and with its scope when it served", () =>
+  it.effect("is closed before the next attempt begins, or with its scope when it served", () =>
     Effect.gen(function* () {
       const empty = scripted("a", [[stop, usage]])
       const broke = scripted("b", [[usage]], broken)
@@ -311,7 +317,7 @@ describe("a stream", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("that its cap left empty is served as it is", () =>
+  it.effect("that its output limit left empty is served as it is", () =>
     Effect.gen(function* () {
       const { pool } = yield* pooled(scripted("a", [[length], [usage]]).provider, makeSandbox("b"))
       const { source, firstTokenMs } = yield* pool.chatStream(poolCall([a, b]))
@@ -320,7 +326,7 @@ describe("a stream", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is measured from its own attempt to its first content and to its end", () =>
+  it.effect("is measured from the start of its own attempt to its first content and to its end", () =>
     Effect.gen(function* () {
       const { pool, samples } = yield* pooled(
         double("a", "fault=stall,after=0"),
@@ -364,7 +370,7 @@ describe("a hedge", () => {
     return { ...call, plan: { ...call.plan, hedgeAfterMs: afterMs } }
   }
 
-  /** Asks while the clock goes on. */
+  /** Runs a request while the test clock advances by `ms` milliseconds. */
   const asked = <A, E>(effect: Effect.Effect<A, E>, ms: number) =>
     Effect.gen(function* () {
       const fiber = yield* Effect.forkChild(effect, { startImmediately: true })
@@ -372,7 +378,7 @@ describe("a hedge", () => {
       return yield* Fiber.join(fiber)
     })
 
-  /** A double that notes which of its calls were let go before their end. */
+  /** A sandbox provider that counts its calls and those that were interrupted before their end. */
   const watched = (id: string, steering: string) => {
     const provider = double(id, steering)
     const seen = { begun: 0, left: 0 }
@@ -415,7 +421,7 @@ describe("a hedge", () => {
           ]
         )
         assert.deepStrictEqual(told, ["a", "b", "b"])
-        // The time that it had is the least that it took, for a stream's first token or for a whole answer.
+        // The elapsed time is a lower bound, for a stream's first token or for a complete answer.
         const least =
           way === "streamed"
             ? { durationMs: undefined, firstTokenMs: 300 }
@@ -468,7 +474,7 @@ describe("a hedge", () => {
       })
     )
 
-    it.effect(`ends with its caller: ${way}`, () =>
+    it.effect(`is cancelled when the caller disconnects: ${way}`, () =>
       Effect.gen(function* () {
         const [slow, late] = [watched("a", "latency_ms=5000"), watched("b", "latency_ms=5000")]
         const { pool, samples } = yield* pooled(slow.provider, late.provider)
@@ -486,7 +492,7 @@ describe("a hedge", () => {
       })
     )
 
-    it.effect(`uses the retry budget of its host: ${way}`, () =>
+    it.effect(`takes from the retry budget of its host: ${way}`, () =>
       Effect.gen(function* () {
         const other = watched("b", "text=other")
         const { pool } = yield* pooled(double("a", "latency_ms=300"), other.provider)
@@ -497,7 +503,7 @@ describe("a hedge", () => {
     )
   }
 
-  it.effect("is not started after a delay measured for a skipped candidate", () =>
+  it.effect("is not started after a delay that was measured for a skipped candidate", () =>
     Effect.gen(function* () {
       const other = watched("c", "text=other")
       const limited: ProviderFault = { _tag: "RateLimited", retryAfterSeconds: 60 }
@@ -520,7 +526,7 @@ describe("a hedge", () => {
     })
   )
 
-  it.effect("reports that stopping ends the bill only if it does so at both providers", () =>
+  it.effect("reports that an abort stops billing only if it does at both providers", () =>
     Effect.gen(function* () {
       const first = { ...double("a", "latency_ms=400"), stopsBillingOnAbort: false }
       const { pool } = yield* pooled(first, double("b", "latency_ms=400"))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RetryBudget } from "../../../src/providers/pool/RetryBudget.ts"
 
-/** How many can be taken at this moment. */
+/** How many retries the budget grants at this time. */
 const takenAt = (budget: RetryBudget, now: number) => {
   let taken = 0
   while (taken < 10_000 && budget.take(now)) taken++
@@ -12,8 +12,8 @@ const requested = (budget: RetryBudget, times: number) => {
   for (let request = 0; request < times; request++) budget.requested()
 }
 
-describe("a budget of retries", () => {
-  it("has ten in ten seconds, whatever the requests are", () => {
+describe("a retry budget", () => {
+  it("grants ten retries in ten seconds without any requests", () => {
     const budget = new RetryBudget()
     assert.strictEqual(takenAt(budget, 0), 10)
     assert.strictEqual(takenAt(budget, 999), 0)
@@ -21,7 +21,7 @@ describe("a budget of retries", () => {
     assert.strictEqual(takenAt(budget, 1_000_000), 10)
   })
 
-  it("has a tenth of the requests beside them, of the last thousand", () => {
+  it("grants one more retry for every ten of the last thousand requests", () => {
     const budget = new RetryBudget()
     requested(budget, 105)
     assert.strictEqual(takenAt(budget, 0), 20)

@@ -19,7 +19,7 @@ announceSkip("the Redis half of SharedBreakers", missing)
 
 const KEY = "tollgate:breakers"
 
-/** A pool of its own, as one more node has. */
+/** A new pool, like that of one more node. */
 const poolOn = (redisUrl: Redacted.Redacted, ...providers: ReadonlyArray<Provider>) =>
   ProviderPool.layerFrom({ providers, clocks, observe: () => undefined, redisUrl }).pipe(
     Layer.provide(Layer.succeed(Metrics, makeMetrics())),
@@ -28,7 +28,7 @@ const poolOn = (redisUrl: Redacted.Redacted, ...providers: ReadonlyArray<Provide
     Effect.map(Context.get(ProviderPool))
   )
 
-/** What a node knows of the provider `a`, shared. */
+/** A node's breakers for the provider `a`, shared through Redis. */
 const nodeOn = Effect.fnUntraced(function* (redisUrl: Redacted.Redacted) {
   const openings = new Openings()
   const hosts = makeHosts([makeSandbox("a")], makeMetrics(), openings.add)
@@ -44,7 +44,7 @@ const open = (breaker: Breaker, how: FailureDetails = { atOnce: true }) =>
     return at
   })
 
-/** Asks until it holds, for ten seconds at the most. */
+/** Repeats `ask` until its result holds, for ten seconds at most. */
 const until = Effect.fnUntraced(function* <A, E, R>(
   what: string,
   ask: Effect.Effect<A, E, R>,
@@ -57,12 +57,12 @@ const until = Effect.fnUntraced(function* <A, E, R>(
 
 const untilOpen = (breaker: Breaker) =>
   until(
-    "taken over",
+    "the node opened its breaker",
     Effect.sync(() => breaker.state),
     (state) => state === "open"
   )
 
-/** Has one node tell something new, and waits until the other has heard of it and so of all told before. */
+/** Opens a breaker on one node and waits until the other node has opened it, and so has received all openings before. */
 const meet = Effect.fnUntraced(function* (
   from: (model: string) => Breaker,
   to: (model: string) => Breaker,
@@ -73,7 +73,7 @@ const meet = Effect.fnUntraced(function* (
 })
 
 describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
-  it.live("are applied by another node, which respects a pause like the first", () =>
+  it.live("are applied by another node, which keeps to a pause like the first node", () =>
     Effect.gen(function* () {
       const { url } = yield* RedisServer
       const limited = failing("a", { _tag: "RateLimited", retryAfterSeconds: 600 })
@@ -82,7 +82,11 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
       const both = poolCall([candidate("a"), candidate("b")])
       assert.deepStrictEqual(outcomes((yield* other.chat(both)).attempts), ["a served"])
       assert.deepStrictEqual(outcomes((yield* one.chat(both)).attempts), ["a failed_over", "b served"])
-      yield* until("passed over", other.chat(both), ({ attempts }) => attempts[0]?.provider === "b")
+      yield* until(
+        "the other node skips the provider",
+        other.chat(both),
+        ({ attempts }) => attempts[0]?.provider === "b"
+      )
       for (const pool of [one, other]) {
         const { attempts, reason } = yield* Effect.flip(pool.chat(poolCall([candidate("a")])))
         assert.lengthOf(attempts, 0)
@@ -93,33 +97,35 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
     }).pipe(Effect.scoped, Effect.provide(RedisServer.layer))
   )
 
-  it.live("are opened elsewhere for the remaining time plus jitter, and sent only by the node that opened them", () =>
-    Effect.gen(function* () {
-      const { url } = yield* RedisServer
-      const redis = yield* inspector(url)
-      const [one, other] = [yield* nodeOn(url), yield* nodeOn(url)]
-      const began = yield* open(one("model 1/x"))
-      yield* untilOpen(other("model 1/x"))
-      const shared = () => redis.use((client) => client.zRangeWithScores(KEY, 0, -1))
-      const told = yield* shared()
-      assert.deepStrictEqual(
-        told.map(({ value }) => value),
-        ["open a model 1/x"]
-      )
-      yield* meet(other, one, "model-2")
-      yield* meet(one, other, "model-3")
-      assert.deepStrictEqual((yield* shared())[0], told[0])
-      const later = yield* nodeOn(url)
-      yield* untilOpen(later("model 1/x"))
-      assert.isDefined(one("model 1/x").admit(began + rules.longestOpenMs))
-      for (const breakerOf of [other, later]) {
-        assert.isUndefined(breakerOf("model 1/x").admit(began + rules.longestOpenMs - 1_000))
-        assert.isDefined(breakerOf("model 1/x").admit((yield* now) + rules.longestOpenMs * (1 + rules.jitter)))
-      }
-    }).pipe(Effect.scoped, Effect.provide(RedisServer.layer))
+  it.live(
+    "open on other nodes for the remaining time plus jitter, and are sent only by the node that opened them",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* RedisServer
+        const redis = yield* inspector(url)
+        const [one, other] = [yield* nodeOn(url), yield* nodeOn(url)]
+        const began = yield* open(one("model 1/x"))
+        yield* untilOpen(other("model 1/x"))
+        const shared = () => redis.use((client) => client.zRangeWithScores(KEY, 0, -1))
+        const told = yield* shared()
+        assert.deepStrictEqual(
+          told.map(({ value }) => value),
+          ["open a model 1/x"]
+        )
+        yield* meet(other, one, "model-2")
+        yield* meet(one, other, "model-3")
+        assert.deepStrictEqual((yield* shared())[0], told[0])
+        const later = yield* nodeOn(url)
+        yield* untilOpen(later("model 1/x"))
+        assert.isDefined(one("model 1/x").admit(began + rules.longestOpenMs))
+        for (const breakerOf of [other, later]) {
+          assert.isUndefined(breakerOf("model 1/x").admit(began + rules.longestOpenMs - 1_000))
+          assert.isDefined(breakerOf("model 1/x").admit((yield* now) + rules.longestOpenMs * (1 + rules.jitter)))
+        }
+      }).pipe(Effect.scoped, Effect.provide(RedisServer.layer))
   )
 
-  it.live("stay closed when a probe has succeeded since", () =>
+  it.live("stay closed on a node where a probe has succeeded since", () =>
     Effect.gen(function* () {
       const { url } = yield* RedisServer
       const [one, other] = [yield* nodeOn(url), yield* nodeOn(url)]
@@ -155,7 +161,7 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
     }).pipe(Effect.scoped, Effect.provide(RedisServer.layer))
   )
 
-  it.live("are local while Redis is down, which is logged once, and shared when it is back", () => {
+  it.live("are local while Redis is down, which the node logs once, and shared when Redis is back", () => {
     const lines: Array<string> = []
     const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))])
     return Effect.gen(function* () {
@@ -179,7 +185,7 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
     }).pipe(Effect.scoped, Effect.provide([RedisServer.layer, logger]))
   })
 
-  it.live("stop with the pool", () =>
+  it.live("are no longer updated once the pool has stopped", () =>
     Effect.gen(function* () {
       const { url } = yield* RedisServer
       const scope = yield* Scope.make()

@@ -1,4 +1,4 @@
-/** Answers kept to their form: who has to be checked, what is asked, and what becomes of each answer. */
+/** Enforced formats: which candidates' answers the gateway checks, what it requests, and what it does with each answer. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Conversation, Message, OutputFormat } from "../../../src/domain/Conversation.ts"
@@ -24,21 +24,21 @@ const whatever: OutputFormat = { ...byName, schema: undefined }
 const able = (...capabilities: ReadonlyArray<Capability>) => candidate("up", { model: { capabilities } })
 const plain = able()
 
-/** A form where there are no tools. */
+/** A format in a request without tools. */
 const alone = (one: OutputFormat) => ({ format: one, tools: [] })
 
 const system = (text: string): Message => ({ role: "system", content: [{ type: "text", text }] })
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] })
 
-describe("a candidate", () => {
-  it("keeps to a schema by itself where its model can and its provider does not say otherwise", () => {
+describe("the gateway", () => {
+  it("leaves a schema to a candidate whose model and provider support structured outputs", () => {
     const native = able("structured_outputs")
     assert.isTrue(isStructured(native))
     assert.isFalse(isStructured(plain))
     assert.isFalse(isStructured({ ...native, offer: { ...native.offer, unsupported: ["structured_outputs"] } }))
   })
 
-  it("is checked where it does not keep to the form by itself", () => {
+  it("checks an answer that the candidate does not keep to the format itself", () => {
     const [json, native] = [able("json_mode"), able("structured_outputs")]
     const schemas = (one: OutputFormat) => [plain, json, native].map((who) => enforcedSchema(alone(one), who))
     assert.deepStrictEqual(schemas({ type: "text" }), [undefined, undefined, undefined])
@@ -47,7 +47,7 @@ describe("a candidate", () => {
     assert.deepStrictEqual(schemas(whatever), [anyObject, anyObject, undefined])
   })
 
-  it("is checked where its host would close an object whose names the model is to choose", () => {
+  it("checks an answer when the host would close an object with free property names", () => {
     const capabilities = ["structured_outputs"] as const
     const claude = candidate("anthropic", { model: { capabilities, vendor: "anthropic" } })
     const map = { type: "object", additionalProperties: { type: "number" } }
@@ -75,7 +75,7 @@ describe("a candidate", () => {
     }
   })
 
-  it("is checked where its host refuses JSON as the form of an answer beside functions", () => {
+  it("checks an answer when the host rejects a JSON format beside functions", () => {
     const gemini = (upstreamId: string) =>
       candidate("gemini", { upstreamId, model: { capabilities: ["json_mode", "structured_outputs"] } })
     const tools = [{ name: "t", description: undefined, parameters: undefined, strict: undefined }]
@@ -99,11 +99,11 @@ const wordsOf = ({ messages }: Conversation) =>
     .filter(({ role }) => role === "system")
     .map(({ content }) => content.map((part) => (part.type === "text" ? part.text : "")))
 
-describe("the words for a form", () => {
+describe("the instructions for a format", () => {
   const words = (one: OutputFormat, messages: ReadonlyArray<Message>, who = plain) =>
     inWords(asked("", { messages, format: one }), who, enforcedSchema(alone(one), who) ?? {})
 
-  it("have the schema in them, and stand among the instructions at the beginning", () => {
+  it("contain the schema, and follow the system messages at the beginning", () => {
     const alone = words(format, [user("hi"), system("late")])
     assert.deepStrictEqual(
       alone.messages.map(({ role }) => role),
@@ -118,7 +118,7 @@ describe("the words for a form", () => {
     assert.deepStrictEqual(wordsOf(words(format, [system("Only.")])), [[`Only.\n\n${said}`]])
   })
 
-  it("leave alone what a breakpoint of the prompt cache ends", () => {
+  it("leave a text that ends at a cache breakpoint unchanged", () => {
     const kept = { type: "text", text: "Long.", cacheBreakpoint: true } as const
     const { messages } = words({ type: "json_object" }, [{ role: "system", content: [kept] }, user("hi")])
     const [first, second] = messages[0]?.content ?? []
@@ -126,7 +126,7 @@ describe("the words for a form", () => {
     assert.isTrue(second?.type === "text" && second.text.includes("JSON object"))
   })
 
-  it("go with the JSON mode of a model that has one, for objects, unless it may call tools", () => {
+  it("go with a model's JSON mode, for objects, unless the model may call tools", () => {
     const json = able("json_mode")
     const formatOf = (one: OutputFormat, who = json) => words(one, [user("hi")], who).format.type
     assert.deepStrictEqual(formatOf(format), "json_object")
@@ -139,8 +139,8 @@ describe("the words for a form", () => {
     assert.deepStrictEqual([withTools("auto"), withTools("none")], ["text", "json_object"])
   })
 
-  it("are within the bound that is held for", () => {
-    // No text has more tokens than bytes, and this is what the words and their message add to the bare request.
+  it("stay within the prompt bound that the hold covers", () => {
+    // No text has more tokens than bytes, and this is what the instructions and their message add to the bare request.
     for (const one of [
       format,
       whatever,
@@ -165,7 +165,7 @@ const answering = (output: Partial<Output>, seen: Array<ChatCall> = []): Provide
     seen.push(call)
     return Effect.succeed({ ...emptyOutput, finish: "stop", ...output })
   },
-  chatStream: () => Effect.die("a stream was asked for")
+  chatStream: () => Effect.die("a stream was requested")
 })
 
 const call = (one: OutputFormat = format) => chatCall({ candidate: plain, conversation: asked("hi", { format: one }) })
@@ -176,12 +176,12 @@ const usage = { input: 5, cached: 0, cacheWrite: 0, output: 3, reasoning: 0 }
 
 describe("an enforced answer", () => {
   const good: ReadonlyArray<readonly [string, string]> = [
-    ["as it is", '{"a": 1}'],
-    ["out of a fence", '```json\n{"a": 1}\n```'],
-    ["out of words", 'Here you are: {"a": 1}. Good luck!']
+    ["unchanged", '{"a": 1}'],
+    ["without its code fence", '```json\n{"a": 1}\n```'],
+    ["without the words around it", 'Here you are: {"a": 1}. Good luck!']
   ]
   for (const [name, text] of good) {
-    it.effect(`is given out ${name}, with usage and finish, streamed or not`, () =>
+    it.effect(`is returned ${name}, with usage and finish reason, streamed or not`, () =>
       Effect.gen(function* () {
         const given = enforceFormat(answering({ text, reasoning: "Well.", usage }), direct)
         const whole = yield* given.chat(call())
@@ -198,7 +198,7 @@ describe("an enforced answer", () => {
     )
   }
 
-  it.effect("keeps the probabilities of a text that is given out as it came, and no others", () =>
+  it.effect("keeps the log-probabilities only of a text that is returned unchanged", () =>
     Effect.gen(function* () {
       const of = (text: string) => enforceFormat(answering({ text, logprobs: [1] }), direct).chat(call())
       assert.deepStrictEqual((yield* of('{"a":1}')).logprobs, [1])
@@ -206,7 +206,7 @@ describe("an enforced answer", () => {
     })
   )
 
-  it.effect("is a fault when it does not meet the schema, before anything of it is given out", () =>
+  it.effect("fails when it does not match the schema, before any of it is returned", () =>
     Effect.gen(function* () {
       const off = enforceFormat(answering({ text: '{"a":"SECRET"}', usage }), direct)
       const fault = { _tag: "OffSchema", detail: "#/a: type" } as const
@@ -227,17 +227,17 @@ describe("an enforced answer", () => {
 
   const others: ReadonlyArray<readonly [string, Partial<Output>]> = [
     [
-      "a call of a tool",
+      "with a tool call",
       { text: "I look.", toolCalls: [{ id: "c", name: "t", arguments: "{}" }], finish: "tool_calls" }
     ],
-    ["a refusal", { refusal: "No." }],
-    ["what was cut short by its cap", { text: '{"a":', finish: "length" }],
-    ["what was cut short by a filter", { text: "{", finish: "content_filter" }],
-    ["what was cut short by a stop sequence", { text: "{", stopSequence: "a" }],
-    ["nothing", {}]
+    ["with a refusal", { refusal: "No." }],
+    ["truncated by its output limit", { text: '{"a":', finish: "length" }],
+    ["truncated by a content filter", { text: "{", finish: "content_filter" }],
+    ["ended by a stop sequence", { text: "{", stopSequence: "a" }],
+    ["empty", {}]
   ]
   for (const [name, output] of others) {
-    it.effect(`is passed on as it is when it is ${name}`, () =>
+    it.effect(`is returned unchanged when it is ${name}`, () =>
       Effect.gen(function* () {
         const given = yield* enforceFormat(answering(output), direct).chat(call())
         assert.deepStrictEqual(given, { ...emptyOutput, finish: "stop", ...output })
@@ -245,7 +245,7 @@ describe("an enforced answer", () => {
     )
   }
 
-  it.effect("is asked for in words, without the form the model does not know", () =>
+  it.effect("is requested in the system prompt, without the format that the model does not support", () =>
     Effect.gen(function* () {
       const seen: Array<ChatCall> = []
       yield* enforceFormat(answering({ text: '{"a":1}' }, seen), direct).chat(call())
@@ -253,7 +253,7 @@ describe("an enforced answer", () => {
     })
   )
 
-  it.effect("is asked for as ever of who keeps to the form by itself, and of whoever is asked for text", () =>
+  it.effect("is requested unchanged when the model supports the format, or when the request is for text", () =>
     Effect.gen(function* () {
       const seen: Array<ChatCall> = []
       const given = enforceFormat(answering({ text: "SECRET" }, seen), direct)
@@ -269,7 +269,7 @@ describe("an enforced answer", () => {
     })
   )
 
-  it.effect("is not asked for when the schema cannot be checked", () =>
+  it.effect("is not requested when the gateway cannot check the schema", () =>
     Effect.gen(function* () {
       const seen: Array<ChatCall> = []
       const given = enforceFormat(answering({ text: "{}" }, seen), direct)
@@ -290,7 +290,7 @@ describe("an enforced answer", () => {
     })
   )
 
-  it.effect("is not asked for again where it took too long to look at, nor is its schema looked at twice", () =>
+  it.effect("is not requested for 10 minutes after a schema check timed out, and a schema is checked once", () =>
     Effect.gen(function* () {
       const seen: Array<ChatCall> = []
       let looks = 0
@@ -313,7 +313,7 @@ describe("an enforced answer", () => {
     })
   )
 
-  it.effect("is asked for no more once its answers have failed again and again, and the account with it", () =>
+  it.effect("is not requested after repeated invalid answers, for that schema or for the whole account", () =>
     Effect.gen(function* () {
       const seen: Array<ChatCall> = []
       const off = enforceFormat(answering({ text: "no" }, seen), direct)
@@ -335,7 +335,7 @@ describe("an enforced answer", () => {
     })
   )
 
-  it.effect("passes on what the provider fails with, and lets it go when the caller goes", () =>
+  it.effect("fails with the provider's failure, and is cancelled when the caller disconnects", () =>
     Effect.gen(function* () {
       const broken = { _tag: "Broken", detail: "X" } as const
       const failing: Provider = {
@@ -355,7 +355,7 @@ describe("an enforced answer", () => {
     })
   )
 
-  it.effect("of a double meets any schema, and what it is steered to say is checked", () =>
+  it.effect("of the sandbox matches any schema, and a steered text is checked", () =>
     Effect.gen(function* () {
       const double = enforceFormat(makeSandbox("up"), direct)
       const sample = yield* double.chat(call())

@@ -1,4 +1,4 @@
-/** Schemas made to stop whoever checks with them, on the real thread and by the real clock. */
+/** Schemas designed to hang a checker, on the real thread and the real clock. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { execFile } from "node:child_process"
@@ -9,10 +9,10 @@ const fine = { schema: { type: "string" }, text: '"a"' }
 const meets = { _tag: "Meets", json: '"a"' } as const
 const tooLong = { _tag: "Unchecked", detail: "it took too long to check" } as const
 
-/** Backtracks through more ways than there is time for. */
+/** Backtracks through more paths than there is time for. */
 const redos = { schema: { pattern: "^(a+)+$" }, text: JSON.stringify(`${"a".repeat(64)}!`) }
 
-/** Each level asks for the next one twice, down to 2 to the power of 60. */
+/** Each level refers to the next one twice, which makes 2 to the power of 60 paths. */
 const blowUp = (keyword: "anyOf" | "allOf" | "oneOf") => {
   const $defs: Record<string, unknown> = { l60: { type: "number" } }
   for (let level = 0; level < 60; level++) {
@@ -22,7 +22,7 @@ const blowUp = (keyword: "anyOf" | "allOf" | "oneOf") => {
   return { schema: { $ref: "#/$defs/l0", $defs }, text: '"a"' }
 }
 
-/** Whether this thread went on meanwhile: something of its own came to its turn. */
+/** Runs an effect and counts how often this thread got a turn meanwhile. */
 const alongside = <A>(effect: Effect.Effect<A>) =>
   Effect.gen(function* () {
     let turns = 0
@@ -38,8 +38,8 @@ const alongside = <A>(effect: Effect.Effect<A>) =>
     return { value, turns }
   })
 
-describe("checks", () => {
-  it.live("answer, one after the other", () =>
+describe("schema checks", () => {
+  it.live("return a verdict for each job, one after the other", () =>
     Effect.gen(function* () {
       const check = yield* makeCheck
       assert.deepStrictEqual(yield* check(fine), meets)
@@ -53,14 +53,14 @@ describe("checks", () => {
   )
 
   const hostile = [
-    ["a pattern without an end", redos],
-    ["nested choices", blowUp("anyOf")],
-    ["nested sums", blowUp("allOf")],
-    ["nested alternatives", blowUp("oneOf")],
-    ["a schema that is a blow-up before there is an answer", { ...blowUp("anyOf"), text: undefined }]
+    ["a pattern that backtracks without end", redos],
+    ["nested anyOf", blowUp("anyOf")],
+    ["nested allOf", blowUp("allOf")],
+    ["nested oneOf", blowUp("oneOf")],
+    ["a schema that blows up without an answer", { ...blowUp("anyOf"), text: undefined }]
   ] as const
   for (const [name, job] of hostile) {
-    it.live(`end with ${name}, while all else goes on, and start anew`, () =>
+    it.live(`time out on ${name} without blocking this thread, and check the next job`, () =>
       Effect.gen(function* () {
         const check = yield* makeCheck
         assert.deepStrictEqual(yield* check(fine), meets)
@@ -72,7 +72,7 @@ describe("checks", () => {
     )
   }
 
-  it.live("keep what waits while a thread is ended", () =>
+  it.live("keep waiting jobs while a thread is terminated", () =>
     Effect.gen(function* () {
       const check = yield* makeCheck
       const verdicts = yield* Effect.forEach([redos, fine, redos, fine], check, { concurrency: "unbounded" })
@@ -80,7 +80,7 @@ describe("checks", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("end with what takes more memory than there is", () =>
+  it.live("fail a job that needs too much memory, and check the next one", () =>
     Effect.gen(function* () {
       const check = yield* makeCheck
       const text = `[${"[1],".repeat(4_000_000)}1]`
@@ -92,7 +92,7 @@ describe("checks", () => {
   const full = { _tag: "Unchecked", detail: "too many checks are waiting", busy: true } as const
   const fits = { _tag: "Meets", json: "" } as const
 
-  it.live("take no more schemas than can wait, none of those that were taken back, and every answer", () =>
+  it.live("reject schemas beyond the queue limit, drop interrupted ones, and accept every answer", () =>
     Effect.gen(function* () {
       const check = yield* makeCheck
       const first = yield* Effect.forkChild(check(redos), { startImmediately: true })
@@ -110,7 +110,7 @@ describe("checks", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("have accounts take turns, with so many schemas of one that wait", () =>
+  it.live("alternate between accounts, and limit the waiting schemas of one account", () =>
     Effect.gen(function* () {
       const check = yield* makeCheck
       const order: Array<string> = []
@@ -148,7 +148,7 @@ describe("checks", () => {
     })
   )
 
-  it("do not keep the process", async () => {
+  it("do not keep the process alive", async () => {
     const file = fileURLToPath(new URL("../../../src/providers/structured/StructuredCheck.ts", import.meta.url))
     const code = `
       import { Effect, Scope } from "effect"

@@ -8,7 +8,7 @@ import {
 const schema = { type: "object" }
 
 describe("StructuredMemory", () => {
-  it("identifies a schema by its content, per account", () => {
+  it("identifies a schema by its content, and objections by account", () => {
     const memory = new StructuredMemory()
     const [one, other] = [memory.keyOf("one", schema), memory.keyOf("other", { ...schema })]
     memory.fit(one, 0)
@@ -20,7 +20,7 @@ describe("StructuredMemory", () => {
     assert.isUndefined(memory.objection(one, 600_000))
   })
 
-  it("offsets an invalid answer by a valid one", () => {
+  it("cancels an invalid answer against a valid one", () => {
     const memory = new StructuredMemory()
     const key = memory.keyOf("one", schema)
     const at = (times: number) => times * 60_000

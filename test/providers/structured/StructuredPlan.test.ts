@@ -1,4 +1,4 @@
-/** Answers off their schema in the execution of a plan: who is asked next, and what it says of who gave them. */
+/** Answers off their schema within a plan: which candidate is tried next, and what the answers say about their provider. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Model } from "../../../src/domain/Model.ts"
@@ -23,7 +23,7 @@ const schema = { type: "object", properties: { a: { type: "number" } }, required
 const conversation = asked("hi", { format: { type: "json_schema", name: "n", schema, strict: true } })
 const native: Partial<Model> = { id: "model-2", capabilities: ["streaming", "structured_outputs"] }
 
-/** A provider that says this, and counts how often it was asked; it is judged like a real one. */
+/** A provider that answers with this text and counts its calls; its answers are checked like a real host's. */
 const saying = (id: string, text: string, more: Partial<Output> = {}) => {
   const asked = { times: 0 }
   const provider: Provider = {
@@ -34,12 +34,12 @@ const saying = (id: string, text: string, more: Partial<Output> = {}) => {
         asked.times++
         return { ...emptyOutput, text, finish: "stop", ...more }
       }),
-    chatStream: () => Effect.die("a stream was asked for")
+    chatStream: () => Effect.die("a stream was requested")
   }
   return { provider, asked }
 }
 
-/** A pool that lasts as long as its test. */
+/** A pool that lives as long as its test. */
 const pooled = Effect.fnUntraced(function* (...providers: ReadonlyArray<Provider>) {
   const samples: Array<AttemptSample> = []
   const layer = ProviderPool.layerFrom({ providers, clocks, observe: (sample) => samples.push(sample) }).pipe(
@@ -51,28 +51,30 @@ const pooled = Effect.fnUntraced(function* (...providers: ReadonlyArray<Provider
 const call = (...candidates: readonly [Candidate, ...ReadonlyArray<Candidate>]): PoolCall =>
   poolCall(candidates, {}, { conversation })
 
-describe("an answer off its schema", () => {
-  it.effect("gives way to who keeps to it by itself, whole or streamed; one on it is given out as the JSON alone", () =>
-    Effect.gen(function* () {
-      const [off, good, sure] = [saying("a", "SECRET"), saying("b", 'Here: {"a":1}'), saying("d", "unchecked")]
-      const { pool, samples } = yield* pooled(off.provider, good.provider, sure.provider)
-      const over = yield* pool.chat(call(candidate("a"), candidate("d", { model: native })))
-      assert.strictEqual(over.output.text, "unchecked")
-      assert.deepStrictEqual(outcomes(over.attempts), ["a failed_over", "d served"])
-      const plan = call(candidate("b"))
-      const whole = yield* pool.chat(plan)
-      assert.strictEqual(whole.output.text, '{"a":1}')
-      const stream = yield* pool.chatStream(plan)
-      assert.strictEqual(joined((yield* drain(stream.source)).flat(), "Text"), '{"a":1}')
-      assert.isUndefined(stream.firstTokenMs)
-      assert.deepStrictEqual(
-        samples.map(({ firstTokenMs, ok, provider }) => ({ firstTokenMs, ok, provider })),
-        ["d", "b", "b"].map((provider) => ({ firstTokenMs: undefined, ok: true, provider }))
-      )
-    })
+describe("an answer to a schema", () => {
+  it.effect(
+    "comes from a native candidate after one that fails its schema, and a valid one is returned as JSON alone",
+    () =>
+      Effect.gen(function* () {
+        const [off, good, sure] = [saying("a", "SECRET"), saying("b", 'Here: {"a":1}'), saying("d", "unchecked")]
+        const { pool, samples } = yield* pooled(off.provider, good.provider, sure.provider)
+        const over = yield* pool.chat(call(candidate("a"), candidate("d", { model: native })))
+        assert.strictEqual(over.output.text, "unchecked")
+        assert.deepStrictEqual(outcomes(over.attempts), ["a failed_over", "d served"])
+        const plan = call(candidate("b"))
+        const whole = yield* pool.chat(plan)
+        assert.strictEqual(whole.output.text, '{"a":1}')
+        const stream = yield* pool.chatStream(plan)
+        assert.strictEqual(joined((yield* drain(stream.source)).flat(), "Text"), '{"a":1}')
+        assert.isUndefined(stream.firstTokenMs)
+        assert.deepStrictEqual(
+          samples.map(({ firstTokenMs, ok, provider }) => ({ firstTokenMs, ok, provider })),
+          ["d", "b", "b"].map((provider) => ({ firstTokenMs: undefined, ok: true, provider }))
+        )
+      })
   )
 
-  it.effect("opens no breaker, however often, and the caller is told where it failed", () =>
+  it.effect("opens no breaker when it fails its schema, and the caller learns where it failed", () =>
     Effect.gen(function* () {
       const off = saying("a", '{"a":"SECRET"}')
       const { pool, samples } = yield* pooled(off.provider)
@@ -89,7 +91,7 @@ describe("an answer off its schema", () => {
     })
   )
 
-  it.effect("leaves the rest to those that keep to it by themselves", () =>
+  it.effect("comes only from native candidates after one has failed the schema", () =>
     Effect.gen(function* () {
       const all = ["a", "b", "c"].map((id) => saying(id, "no"))
       const d = saying("d", "", { text: "unchecked" })
@@ -107,7 +109,7 @@ describe("an answer off its schema", () => {
     })
   )
 
-  it.live("lets nobody be asked again whose answer would have to be checked, before it or beside it", () =>
+  it.live("is not requested again from candidates that need checks, before or beside the failed one", () =>
     Effect.gen(function* () {
       const unreachable = { _tag: "Unreachable", detail: "X" } as const
       const off = saying("b", "no").provider
@@ -126,7 +128,7 @@ describe("an answer off its schema", () => {
     })
   )
 
-  it.effect("is a matter of the request's own when the schema cannot be checked: nobody is asked", () =>
+  it.effect("is not requested when the schema cannot be checked, and the caller gets a validation error", () =>
     Effect.gen(function* () {
       const off = saying("a", "{}")
       const { pool } = yield* pooled(off.provider)
@@ -142,8 +144,8 @@ describe("an answer off its schema", () => {
   )
 })
 
-describe("a call", () => {
-  it.effect("says whose it is, and bounds its prompt by what the model bills images at", () =>
+describe("a provider call", () => {
+  it.effect("carries the account, and bounds its prompt by the model's tokens per image", () =>
     Effect.gen(function* () {
       const seen: Array<ChatCall> = []
       const seeing: Provider = {
@@ -169,8 +171,8 @@ describe("a call", () => {
   )
 })
 
-describe("a stream that has to be checked", () => {
-  it.effect("has no second attempt beside it after the time of a first token", () =>
+describe("a stream that the gateway has to check", () => {
+  it.effect("is not hedged after the time of a first token", () =>
     Effect.gen(function* () {
       const metrics = makeMetrics()
       const hosts = makeHosts(["a", "b"].map(makeSandbox), metrics)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { checkablePattern, schemaProblem } from "../../../src/providers/structured/StructuredSchema.ts"
 
-describe("what is wrong with a schema", () => {
+describe("the problem of a schema", () => {
   const wrong: ReadonlyArray<readonly [object, string]> = [
     [{ not: {} }, "not: no answer can meet it"],
     [{ not: true }, "not: no answer can meet it"],
@@ -26,7 +26,7 @@ describe("what is wrong with a schema", () => {
     it(`is ${problem}`, () => assert.strictEqual(schemaProblem({ ...schema }), problem))
   }
 
-  it("is nothing where an answer may decide, nor in what is no schema", () => {
+  it("is undefined for a schema that some answer can meet, and for data that are not schemas", () => {
     const right: ReadonlyArray<object> = [
       {},
       { type: ["object", "null"], properties: { type: { type: "integer" }, not: {}, enum: { enum: [1] } } },
@@ -38,7 +38,7 @@ describe("what is wrong with a schema", () => {
     for (const schema of right) assert.isUndefined(schemaProblem({ ...schema }), JSON.stringify(schema))
   })
 
-  it("has a place of some length, and an end", () => {
+  it("has a path of limited length, at a limited depth", () => {
     const far = schemaProblem({ properties: { ["k".repeat(500)]: { type: "no" } } })
     assert.isTrue(far !== undefined && far.length < 220 && far.endsWith("…: is not a type of JSON Schema"))
     let deep: object = {}
@@ -47,8 +47,8 @@ describe("what is wrong with a schema", () => {
   })
 })
 
-describe("a pattern", () => {
-  it("is made such as the check can compile, where it is a regular expression", () => {
+describe("a schema's pattern", () => {
+  it("is rewritten into a form that the check can compile, if it is a regular expression", () => {
     const of: ReadonlyArray<readonly [string, string | null | undefined]> = [
       ["^a+$", "^a+$"],
       [String.raw`^[a-z\_]+$`, "^[a-z_]+$"],

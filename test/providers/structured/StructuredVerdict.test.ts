@@ -5,33 +5,33 @@ const fence = "```"
 
 describe("the JSON in a text", () => {
   const found: ReadonlyArray<readonly [string, string, string]> = [
-    ["all of it", ' \n{"a": 1.0}\n', '{"a": 1.0}'],
-    ["all of it behind a byte order mark", '\uFEFF{"a":1}', '{"a":1}'],
-    ["a value that is no object", "[1]", "[1]"],
+    ["the complete text", ' \n{"a": 1.0}\n', '{"a": 1.0}'],
+    ["the complete text after a byte order mark", '\uFEFF{"a":1}', '{"a":1}'],
+    ["a value that is not an object", "[1]", "[1]"],
     ["a string", '"yes"', '"yes"'],
-    ["the inside of a fence", `${fence}json\n{"a":1}\n${fence}`, '{"a":1}'],
-    ["the inside of a fence of no language", `${fence}\n[1]\n${fence}`, "[1]"],
-    ["the inside of a fence on one line", `${fence}{"a":1}${fence}`, '{"a":1}'],
-    ["a number in a fence among words", `It is:\n${fence}JSON\n7\n${fence}\nas asked.`, "7"],
-    ["with a fence in a string", `${fence}json\n{"a":"${fence}"}\n${fence}`, `{"a":"${fence}"}`],
-    ["among words", 'Sure! {"a":{"b":[1]}} Anything else?', '{"a":{"b":[1]}}'],
-    ["a list among words", "Here: [1, 2].", "[1, 2]"],
+    ["the content of a fence", `${fence}json\n{"a":1}\n${fence}`, '{"a":1}'],
+    ["the content of a fence without a language", `${fence}\n[1]\n${fence}`, "[1]"],
+    ["the content of a fence on one line", `${fence}{"a":1}${fence}`, '{"a":1}'],
+    ["a number in a fence between words", `It is:\n${fence}JSON\n7\n${fence}\nas asked.`, "7"],
+    ["a value with a fence in a string", `${fence}json\n{"a":"${fence}"}\n${fence}`, `{"a":"${fence}"}`],
+    ["an object between words", 'Sure! {"a":{"b":[1]}} Anything else?', '{"a":{"b":[1]}}'],
+    ["a list between words", "Here: [1, 2].", "[1, 2]"],
     ["the last of two values", '{"a":1} {"a":2}', '{"a":2}'],
-    ["the last of two values among words", 'First {"a":1}, but "{" and \'}\' aside: {"a":"}\\""}.', '{"a":"}\\""}'],
-    ["behind brackets that are no value", '[draft] {"a":1}', '{"a":1}'],
-    ["behind what was thought aloud", '<think>Is it {"a":1}? Or {</think>\n{"a":2}', '{"a":2}'],
-    ["fenced behind what was thought aloud", `<think>\n{}</think>${fence}json\n[2]\n${fence}`, "[2]"]
+    ["the last of two values between words", 'First {"a":1}, but "{" and \'}\' aside: {"a":"}\\""}.', '{"a":"}\\""}'],
+    ["the value after brackets that are not JSON", '[draft] {"a":1}', '{"a":1}'],
+    ["the value after thoughts", '<think>Is it {"a":1}? Or {</think>\n{"a":2}', '{"a":2}'],
+    ["the content of a fence after thoughts", `<think>\n{}</think>${fence}json\n[2]\n${fence}`, "[2]"]
   ]
   for (const [name, text, json] of found) it(`is ${name}`, () => assert.strictEqual(jsonIn(text), json))
 
   const none: ReadonlyArray<readonly [string, string]> = [
-    ["nothing", ""],
-    ["words", "I cannot say."],
-    ["a number among words", "It is 7."],
-    ["cut short", '{"a":'],
+    ["an empty text", ""],
+    ["plain words", "I cannot say."],
+    ["a number between words", "It is 7."],
+    ["truncated JSON", '{"a":'],
     ["two fences", `${fence}json\n1\n${fence}\nor\n${fence}json\n2\n${fence}`],
-    ["a fence that is not closed, of a number", `${fence}json\n1`],
-    ["brackets the wrong way round", "] {"]
+    ["an unclosed fence with a number", `${fence}json\n1`],
+    ["reversed brackets", "] {"]
   ]
   for (const [name, text] of none) it(`is not in ${name}`, () => assert.isUndefined(jsonIn(text)))
 })
@@ -52,7 +52,7 @@ describe("a verdict", () => {
     ],
     ["items", { items: { type: "string" } }, ["a", 1], "#/1: type"],
     ["prefixItems", { prefixItems: [{ type: "string" }] }, [1], "#/0: type"],
-    ["lists of items in the older way", { items: [{ type: "string" }] }, [1], "#/0: type"],
+    ["items as a list, from older drafts", { items: [{ type: "string" }] }, [1], "#/0: type"],
     ["minItems", { minItems: 2 }, [1], "#: minItems"],
     ["maxItems", { maxItems: 0 }, [1], "#: maxItems"],
     ["uniqueItems", { uniqueItems: true }, [1, 1], "#: uniqueItems"],
@@ -70,7 +70,7 @@ describe("a verdict", () => {
     ["if, then", { if: { required: ["a"] }, then: { required: ["b"] } }, { a: 1 }, "#: required"],
     ["$ref into $defs", { $ref: "#/$defs/a", $defs: { a: { type: "string" } } }, 1, "#: type"],
     [
-      "$ref into definitions, of draft 7",
+      "$ref into definitions, from draft 7",
       {
         $schema: "http://json-schema.org/draft-07/schema#",
         properties: { a: { $ref: "#/definitions/a", type: "number" } },
@@ -80,14 +80,14 @@ describe("a verdict", () => {
       "#/a: type"
     ],
     [
-      "a schema within itself",
+      "a recursive schema",
       { type: "object", properties: { next: { $ref: "#" } }, additionalProperties: false },
       { next: { next: { last: 1 } } },
       "#/next/next: additionalProperties"
     ]
   ]
   for (const [name, schema, value, detail] of failing) {
-    it(`fails ${name}`, () =>
+    it(`fails on ${name}`, () =>
       assert.deepStrictEqual(verdictOf({ schema: { ...schema }, text: JSON.stringify(value) }), {
         _tag: "Fails",
         detail
@@ -105,7 +105,7 @@ describe("a verdict", () => {
     assert.deepStrictEqual(verdictOf({ schema: {}, text: "SECRET" }), { _tag: "Fails", detail })
   })
 
-  it("reveals only a path of limited length", () => {
+  it("contains only a path of limited length", () => {
     const schema = { additionalProperties: { type: "string" } }
     const text = JSON.stringify({ a: "x", ["n".repeat(5_000)]: { deep: "SECRET" } })
     const verdict = verdictOf({ schema, text })
@@ -124,17 +124,17 @@ describe("a verdict", () => {
   })
 
   const unfit: ReadonlyArray<readonly [string, object, string]> = [
-    ["a reference to nothing", { properties: { a: { $ref: "#/$defs/a" } } }, "a $ref has no target"],
-    ["a reference to elsewhere", { $ref: "https://example.com/schema" }, "a $ref has no target"],
-    ["a reference to itself alone", { $ref: "#" }, "it is not a valid JSON Schema"],
-    ["a pattern that is none", { properties: { a: { pattern: "(" } } }, "a pattern is not a regular expression"],
-    ["a name's pattern that is none", { patternProperties: { "[": {} } }, "a pattern is not a regular expression"],
-    ["a keyword of the wrong kind", { anyOf: 1 }, "anyOf: is not a list of schemas"],
-    ["what no answer meets", { not: {} }, "not: no answer can meet it"],
-    ["a reference of the wrong kind", { $ref: {} }, "a $ref has no target"]
+    ["a $ref without a target", { properties: { a: { $ref: "#/$defs/a" } } }, "a $ref has no target"],
+    ["a $ref to another document", { $ref: "https://example.com/schema" }, "a $ref has no target"],
+    ["a $ref only to itself", { $ref: "#" }, "it is not a valid JSON Schema"],
+    ["an invalid pattern", { properties: { a: { pattern: "(" } } }, "a pattern is not a regular expression"],
+    ["an invalid pattern for a name", { patternProperties: { "[": {} } }, "a pattern is not a regular expression"],
+    ["a keyword of the wrong type", { anyOf: 1 }, "anyOf: is not a list of schemas"],
+    ["a schema that no answer meets", { not: {} }, "not: no answer can meet it"],
+    ["a $ref of the wrong type", { $ref: {} }, "a $ref has no target"]
   ]
   for (const [name, schema, detail] of unfit) {
-    it(`is that ${name} cannot be checked, before there is an answer`, () =>
+    it(`reports ${name} as uncheckable, before there is an answer`, () =>
       assert.deepStrictEqual(verdictOf({ schema: { ...schema }, text: undefined }), { _tag: "Uncheckable", detail }))
   }
 

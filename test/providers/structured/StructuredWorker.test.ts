@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Worker } from "node:worker_threads"
 
-describe("the thread of checks", () => {
-  it("says when it is ready, and answers one job after the other", async () => {
+describe("the thread of schema checks", () => {
+  it("reports when it is ready, and answers one job after the other", async () => {
     const worker = new Worker(new URL("../../../src/providers/structured/StructuredWorker.ts", import.meta.url))
     const said: Array<unknown> = []
     try {
