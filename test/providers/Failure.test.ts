@@ -77,7 +77,7 @@ describe("faultOfOutbound", () => {
     ]
   ]
   for (const [reason, fault] of cases) {
-    it(`takes ${JSON.stringify(reason)} for ${fault._tag}`, () =>
+    it(`reads ${JSON.stringify(reason)} as ${fault._tag}`, () =>
       assert.deepStrictEqual(faultOfOutbound(new OutboundError({ reason })), fault))
   }
 })
@@ -95,7 +95,7 @@ describe("presentable", () => {
     assert.deepStrictEqual(presentable(fault, "sk-12345"), { ...fault, detail: "x".repeat(497) + "[se" })
   })
 
-  it("leaves no half of a character", () => {
+  it("cuts a long detail without leaving half a character", () => {
     const fault: ProviderFault = { _tag: "ServerError", status: 500, detail: "x".repeat(499) + "😀" }
     assert.deepStrictEqual(presentable(fault, ""), { ...fault, detail: "x".repeat(499) + "\uFFFD" })
   })

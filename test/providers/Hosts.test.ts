@@ -10,36 +10,36 @@ import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
 
 const service: Clocks = { connectMs: 10_000, firstTokenMs: 120_000, idleMs: 60_000, totalMs: 600_000 }
 
-describe("what a fault says of a provider's health", () => {
+describe("the effect of a fault on a provider's breaker", () => {
   const cases: ReadonlyArray<readonly [string, ProviderFault | undefined, object | undefined]> = [
     ["an empty answer", undefined, undefined],
     ["no connection", { _tag: "Unreachable", detail: "X" }, {}],
     ["a server error", { _tag: "ServerError", status: 500, detail: "X" }, {}],
-    ["nonsense", { _tag: "Malformed", detail: "X" }, {}],
-    ["what a model made of the caller's tools", { _tag: "Malformed", detail: "X", ofModel: true }, undefined],
+    ["a malformed answer", { _tag: "Malformed", detail: "X" }, {}],
+    ["a model's malformed tool call", { _tag: "Malformed", detail: "X", ofModel: true }, undefined],
     ["a lost connection", { _tag: "Broken", detail: "X" }, {}],
-    ["a limit", { _tag: "RateLimited", retryAfterSeconds: undefined }, {}],
-    ["a limit with its end", { _tag: "RateLimited", retryAfterSeconds: 3 }, { pauseMs: 3_000 }],
+    ["a rate limit", { _tag: "RateLimited", retryAfterSeconds: undefined }, {}],
+    ["a rate limit with a pause", { _tag: "RateLimited", retryAfterSeconds: 3 }, { pauseMs: 3_000 }],
     [
-      "an outage with its end",
+      "an outage with a pause",
       { _tag: "ServerError", status: 503, detail: "X", retryAfterSeconds: 2 },
       { pauseMs: 2_000 }
     ],
-    ["a bad key", { _tag: "Unauthorized", status: 401 }, { atOnce: true }],
-    ["an account without money", { _tag: "Unauthorized", status: 402 }, { atOnce: true }],
-    ["a request that is forbidden", { _tag: "Unauthorized", status: 403 }, { inShareOnly: true }],
-    ["work that was done and is lost", { _tag: "Lost", detail: "X" }, { inShareOnly: true }],
-    ["work that was lost by us", { _tag: "Lost", detail: "X", ours: true }, undefined],
-    ["a stream that its reader has held up", { _tag: "TimedOut", clock: "total", held: true }, undefined],
-    ["a wrong request", { _tag: "Refused", status: 400, detail: "X" }, undefined],
+    ["an invalid key", { _tag: "Unauthorized", status: 401 }, { atOnce: true }],
+    ["an account without credit", { _tag: "Unauthorized", status: 402 }, { atOnce: true }],
+    ["a forbidden request", { _tag: "Unauthorized", status: 403 }, { inShareOnly: true }],
+    ["a lost answer", { _tag: "Lost", detail: "X" }, { inShareOnly: true }],
+    ["an answer that the gateway lost", { _tag: "Lost", detail: "X", ours: true }, undefined],
+    ["a stream that its reader delayed", { _tag: "TimedOut", clock: "total", held: true }, undefined],
+    ["a refused request", { _tag: "Refused", status: 400, detail: "X" }, undefined],
     ["an answer off the caller's schema", { _tag: "OffSchema", detail: "X" }, undefined]
   ]
   for (const [name, fault, how] of cases) {
-    it(`${name}: ${how === undefined ? "nothing" : "something"}`, () =>
+    it(`is ${how === undefined ? "none" : JSON.stringify(how)} for ${name}`, () =>
       assert.deepStrictEqual(weigh(fault, service, service), how))
   }
 
-  it("is nothing when the caller's limit was shorter than the service's", () => {
+  it("is none when the caller's limit was shorter than the gateway's", () => {
     const late = (clock: "connect" | "first_token" | "idle" | "total"): ProviderFault => ({ _tag: "TimedOut", clock })
     const given = { connectMs: 9_999, firstTokenMs: 119_999, idleMs: 60_000, totalMs: 599_999 }
     for (const clock of ["connect", "first_token", "total"] as const) {

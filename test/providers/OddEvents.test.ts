@@ -1,4 +1,4 @@
-/** Streams that word calls and counts in ways of their own: each adapter's fold makes the same of them. */
+/** Streams that encode calls and counts in unusual ways: every adapter's fold reads the same from them. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Output, OutputFold } from "../../src/domain/Output.ts"
 import { laterUsage } from "../../src/domain/Usage.ts"
@@ -8,7 +8,7 @@ import { chatStreamFold as geminiFold } from "../../src/providers/gemini/ChatStr
 import { chatStreamFold as openAiFold } from "../../src/providers/openai/ChatStream.ts"
 import { responsesFold } from "../../src/providers/openai/ResponsesStream.ts"
 
-/** All that a fold makes of these events, the last of which need not end. */
+/** The folded output of these events, of which the last has no blank line after it. */
 const read = (fold: ChatFold, events: ReadonlyArray<object | string>): Output => {
   const output = new OutputFold()
   const text = events.map((event) => `data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`).join("")
@@ -33,7 +33,7 @@ const openAi = (...calls: ReadonlyArray<ReadonlyArray<object>>) =>
 const named = (name: string, more: object = {}) => ({ ...more, function: { name, arguments: "" } })
 const said = (text: string, more: object = {}) => ({ ...more, function: { arguments: text } })
 
-describe("calls that are distinguished only by position", () => {
+describe("tool calls that are distinguished only by position", () => {
   const rows: ReadonlyArray<readonly [name: string, deltas: ReadonlyArray<ReadonlyArray<object>>]> = [
     [
       "without ids and indexes",
@@ -44,7 +44,7 @@ describe("calls that are distinguished only by position", () => {
       ]
     ],
     [
-      "of one name",
+      "with one name",
       [
         [named("f"), named("f")],
         [said('{"a":1}'), said('{"b":2}')]
@@ -65,11 +65,11 @@ describe("calls that are distinguished only by position", () => {
       ]
     ],
     [
-      "whole, one list after the other",
+      "complete, in one list after the other",
       [[{ function: { name: "f", arguments: '{"a":1}' } }], [{ function: { name: "g", arguments: '{"b":2}' } }]]
     ],
     [
-      "with indexes as texts",
+      "with indexes that are strings",
       [
         [named("f", { index: "0" })],
         [named("g", { index: "1" })],
@@ -79,13 +79,13 @@ describe("calls that are distinguished only by position", () => {
     ]
   ]
   for (const [name, deltas] of rows) {
-    it(`are read by OpenAI's chat: ${name}`, () => {
-      const second = name === "of one name" ? "f" : "g"
+    it(`are distinguished by OpenAI's chat: ${name}`, () => {
+      const second = name === "with one name" ? "f" : "g"
       assert.deepStrictEqual(callsOf(openAi(...deltas)), ['f {"a":1}', `${second} {"b":2}`])
     })
   }
 
-  it("are read by Anthropic's messages, whose deltas count blocks otherwise than their beginnings or not at all", () => {
+  it("are distinguished by Anthropic's Messages API, whose deltas have other indexes than their blocks or none", () => {
     const block = (name: string, index?: number) => ({
       type: "content_block_start",
       index,
@@ -111,7 +111,7 @@ describe("calls that are distinguished only by position", () => {
     }
   })
 
-  it("are read by OpenAI's responses, by their ids where all have one place or none", () => {
+  it("are distinguished by the Responses API by their ids, when they share an index or have none", () => {
     const item = (id: string, name: string, given = "") => ({
       type: "function_call",
       id: `fc_${id}`,
@@ -146,15 +146,15 @@ describe("content that arrives only at the end of an item or of the response", (
     response: { status: "completed", output }
   })
   for (const [name, events] of [
-    ["arguments in their last event", [added, argued, completed()]],
+    ["arguments in their done event", [added, argued, completed()]],
     ["arguments in all events", [added, half, argued, done, completed(full)]],
-    ["arguments of which the deltas give a part", [added, half, argued, completed()]],
+    ["arguments that the deltas contain in part", [added, half, argued, completed()]],
     ["arguments in the item", [added, done, completed()]],
     ["arguments in the response", [added, completed(full)]],
     ["the call in the item", [done, completed()]],
     ["the call in the response", [completed(full)]]
   ] as const) {
-    it(`is taken once: ${name}`, () => {
+    it(`is read once: ${name}`, () => {
       assert.deepStrictEqual(callsOf(read(responsesFold("req_1"), events)), ['f {"a":1}'])
     })
   }
@@ -169,12 +169,12 @@ describe("content that arrives only at the end of an item or of the response", (
     { type: "response.output_item.done", output_index: 1, item: message }
   ]
   for (const [name, events] of [
-    ["text in its last event", [thinking, text, completed()]],
+    ["text in its done event", [thinking, text, completed()]],
     ["text in all events", [thinking, delta, text, ...items, completed(thought, message)]],
     ["text in the items", [...items, completed()]],
     ["text in the response", [completed(thought, message)]]
   ] as const) {
-    it(`is taken once: ${name}`, () => {
+    it(`is read once: ${name}`, () => {
       const output = read(responsesFold("req_1"), events)
       assert.deepStrictEqual([output.reasoning, output.text], ["hm", "hello"])
     })
@@ -182,7 +182,7 @@ describe("content that arrives only at the end of an item or of the response", (
 })
 
 describe("a usage of zero after a count", () => {
-  it("replaces neither the prompt nor the output", () => {
+  it("keeps the prompt counts and the output counts", () => {
     const count = { input: 5, cached: 2, cacheWrite: 1, output: 7, reasoning: 3 }
     const none = { input: 0, cached: 0, cacheWrite: 0, output: 0, reasoning: 0 }
     assert.deepStrictEqual(laterUsage(count, none), count)
@@ -191,7 +191,7 @@ describe("a usage of zero after a count", () => {
     assert.deepStrictEqual(laterUsage(count, { ...none, input: 6 }), { ...count, input: 6, cached: 0, cacheWrite: 0 })
   })
 
-  it("does not replace it at any adapter", () => {
+  it("keeps the earlier count in every adapter", () => {
     const chat = (prompt_tokens: number, completion_tokens: number) => ({
       choices: [],
       usage: { prompt_tokens, completion_tokens }

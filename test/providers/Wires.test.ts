@@ -11,7 +11,7 @@ import { encodeChat as encodeOpenAi } from "../../src/providers/openai/ChatEncod
 import { asked } from "../support/Conversations.ts"
 import { candidate, chatCall, price } from "./calls.ts"
 
-describe("the same usage in the words of every wire", () => {
+describe("the same usage in the format of every provider", () => {
   const check = (told: Record<string, TokenUsage | undefined>, expected: TokenUsage) => {
     for (const [wire, usage] of Object.entries(told)) {
       assert.deepStrictEqual(usage, expected, wire)
@@ -19,7 +19,7 @@ describe("the same usage in the words of every wire", () => {
     }
   }
 
-  it("is the same in disjoint buckets, and costs the same", () => {
+  it("is read into the same disjoint counts, and costs the same", () => {
     const read: TokenUsage = { input: 300, cached: 700, cacheWrite: 0, output: 90, reasoning: 40 }
     check(
       {
@@ -79,7 +79,7 @@ describe("the same usage in the words of every wire", () => {
   })
 })
 
-describe("how much to reason", () => {
+describe("a reasoning request", () => {
   const body = (encode: (call: ReturnType<typeof chatCall>) => string, upstreamId: string, wish: Partial<Reasoning>) =>
     JSON.parse(
       encode(
@@ -200,7 +200,7 @@ describe("how much to reason", () => {
     ]
   ]
   for (const [wish, expected] of rows) {
-    it(`is told to every wire in its own way: ${JSON.stringify(wish)}`, () => {
+    it(`is sent to every provider in its own form: ${JSON.stringify(wish)}`, () => {
       const told = Object.fromEntries(Object.entries(wires).map(([wire, of]) => [wire, of(wish)]))
       assert.deepStrictEqual(told, Object.fromEntries(Object.keys(wires).map((wire, at) => [wire, expected[at]])))
     })

@@ -78,7 +78,7 @@ export const nextOf = (source: ChatSource): Effect.Effect<ReadonlyArray<OutputEv
     return Effect.map(one, () => next)
   })
 
-/** Everything a source gives, batch by batch. */
+/** Everything a source emits, batch by batch. */
 export const drain = Effect.fnUntraced(function* (source: ChatSource) {
   const batches: Array<ReadonlyArray<OutputEvent>> = []
   yield* source.each((events) => batches.push(events) > 0)

@@ -1,4 +1,4 @@
-/** Pools of doubles that fail as a test wants, and calls to them. */
+/** Pools of sandbox providers that fail as a test wants, and calls to them. */
 import { pulledSource } from "../../src/providers/wire/EventSource.ts"
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -14,7 +14,7 @@ import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
 import { asked } from "../support/Conversations.ts"
 import { clocks } from "./calls.ts"
 
-/** A double that is always steered in its own way. */
+/** A sandbox provider that is always steered in the same way. */
 export const double = (id: string, steering: string, seen: Array<ChatCall> = []): Provider => {
   const sandbox = makeSandbox(id)
   const steered = (call: ChatCall) => {
@@ -28,7 +28,7 @@ export const double = (id: string, steering: string, seen: Array<ChatCall> = [])
   }
 }
 
-/** A provider that fails with these faults, one a call, and serves when they are used up. */
+/** A provider that fails with these faults, one per call, then serves. */
 export const failing = (id: string, ...faults: ReadonlyArray<ProviderFault>): Provider => {
   const served = makeSandbox(id)
   let calls = 0
@@ -43,7 +43,7 @@ export const failing = (id: string, ...faults: ReadonlyArray<ProviderFault>): Pr
   }
 }
 
-/** A provider whose streams give these batches; `closed` counts the streams that were closed. */
+/** A provider whose streams emit these batches; `closed` counts the streams that were closed. */
 export const scripted = (id: string, batches: ReadonlyArray<ReadonlyArray<OutputEvent>>, end?: ProviderFault) => {
   let closed = 0
   const source = (): ChatSource => {

@@ -8,7 +8,7 @@ import { candidate } from "./calls.ts"
 import { upstream } from "./upstream.ts"
 import { workCall } from "./work.ts"
 
-/** A call for work of a model of this id. */
+/** A call to a model with this id. */
 export const modelCall = (model: string, more: Partial<WorkCall> = {}): WorkCall =>
   workCall({ candidate: candidate("up", { model: { id: model }, upstreamId: model }) as Candidate<Price>, ...more })
 
@@ -39,7 +39,7 @@ export const embed = (provider: Provider, more: Parameters<typeof embedWork>[0] 
 
 export const rerank = (provider: Provider) => provider.rerank!(modelCall("model-1"), rerankWork())
 
-/** What a host is asked, and what it says. */
+/** Starts a host that records each request and gives every request this answer. */
 export const answering = (status: number, body: unknown, headers: Record<string, string> = {}) => {
   const asked: Array<{
     readonly path: string | undefined

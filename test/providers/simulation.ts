@@ -1,4 +1,4 @@
-/** What every adapter makes of an independent simulation of its host's wire, by @copilotkit/aimock. */
+/** Tests that every adapter passes against an independent simulation of its host's API, by @copilotkit/aimock. */
 import { type FixtureFileResponse, LLMock } from "@copilotkit/aimock"
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
@@ -7,7 +7,7 @@ import type { Provider } from "../../src/providers/Provider.ts"
 import { chatCall, joined, nextOf } from "./calls.ts"
 import { both, faultOf } from "./suite.ts"
 
-/** A simulation that answers as it was prepared to, until the scope closes. */
+/** Starts a simulation, prepared by `prepare`, until the scope closes. */
 export const simulation = (prepare: (mock: LLMock) => unknown) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -25,29 +25,29 @@ export const one =
   (mock: LLMock): unknown =>
     mock.onMessage("hello", response, options)
 
-/** How an adapter differs from others here. */
+/** How one adapter differs from others in these tests. */
 export interface SimulatedWire {
-  /** The adapter of a simulation at this address. */
+  /** Makes the adapter of a simulation at this URL. */
   readonly adapter: (url: string) => Effect.Effect<Provider, never, Outbound>
-  /** Its word for a body that is no answer. */
+  /** Its detail for a body that is not an answer. */
   readonly malformed: string
-  /** The chunks of a stream after which "Hell" or "Hello wi" has come. */
+  /** The number of stream chunks after which "Hell" or "Hello wi" has arrived. */
   readonly chunks: number
 }
 
-/** What goes wrong in a simulation, and what the adapter tells of it. */
+/** Failures of a simulated host, and the fault that the adapter reports for each. */
 export const simulationSuite = (it: Vitest.MethodsNonLive<Outbound>, { adapter, chunks, malformed }: SimulatedWire) => {
   const simulated = (prepare: (mock: LLMock) => unknown) =>
     Effect.flatMap(simulation(prepare), ({ url }) => adapter(url))
 
   const chaos = [
-    ["a 500", { dropRate: 1 }, { _tag: "ServerError", status: 500, detail: "Chaos: request dropped" }],
-    ["a 429 with its pause", { rateLimitRate: 1 }, { _tag: "RateLimited", retryAfterSeconds: 1 }],
+    ["a status 500", { dropRate: 1 }, { _tag: "ServerError", status: 500, detail: "Chaos: request dropped" }],
+    ["a status 429 with retry-after", { rateLimitRate: 1 }, { _tag: "RateLimited", retryAfterSeconds: 1 }],
     ["malformed JSON", { malformedRate: 1 }, { _tag: "Malformed", detail: malformed }],
     ["a connection lost before the answer", { disconnectRate: 1 }, { _tag: "Unreachable" }]
   ] as const
   for (const [name, rates, fault] of chaos) {
-    it.effect(name, () =>
+    it.effect(`fails with the right fault on ${name}`, () =>
       Effect.gen(function* () {
         const provider = yield* simulated(one({ content: "Hello" }, { chaos: rates }))
         for (const answer of both(provider, chatCall())) assert.deepInclude(yield* faultOf(answer), fault)
@@ -55,7 +55,7 @@ export const simulationSuite = (it: Vitest.MethodsNonLive<Outbound>, { adapter, 
     )
   }
 
-  it.effect("an unknown model", () =>
+  it.effect("refuses an unknown model", () =>
     Effect.gen(function* () {
       const provider = yield* simulated(() => {})
       for (const answer of both(provider, chatCall())) {
@@ -64,7 +64,7 @@ export const simulationSuite = (it: Vitest.MethodsNonLive<Outbound>, { adapter, 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a stream cut in the middle", () =>
+  it.effect("reports a stream that breaks off in the middle as broken, after its text", () =>
     Effect.gen(function* () {
       const provider = yield* simulated(
         one({ content: "Hello wide world" }, { latency: 5, truncateAfterChunks: chunks })

@@ -1,4 +1,4 @@
-/** What every adapter of a host that speaks HTTP promises, whatever the host's words are. */
+/** Tests that every adapter of an HTTP host passes, whatever the host's format is. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import type { IncomingHttpHeaders, ServerResponse } from "node:http"
@@ -9,34 +9,34 @@ import type { ProviderError, ProviderFault } from "../../src/providers/ProviderE
 import { chatCall, clocks, drain, nextOf } from "./calls.ts"
 import { nobody, upstream } from "./upstream.ts"
 
-/** How a host says what it says. */
+/** How a host encodes its answers. */
 export interface Wire {
   /** The adapter of a host at this origin, with the key `sk-planted`. */
   readonly adapter: (origin: string) => Effect.Effect<Provider, never, Outbound>
-  /** What a stream says before its first content. */
+  /** What a stream contains before its first content. */
   readonly head: string
-  /** The events of that, where there are any. */
+  /** The events of the head, if any. */
   readonly opening?: ReadonlyArray<OutputEvent>
   /** A piece of a stream's text. */
   readonly delta: (text: string) => string
-  /** The model stopped by itself; no word of usage. */
+  /** The finish reason stop, without usage. */
   readonly stop: string
-  /** Nothing more comes. */
+  /** The end marker of a stream. */
   readonly end: string
-  /** A whole answer of this text that stopped by itself, with no word of usage. */
+  /** A complete answer of this text with the finish reason stop, without usage. */
   readonly whole: (text: string) => object
   /** An error in the middle of a stream, and what it means. */
   readonly error: readonly [frame: string, fault: ProviderFault]
   /** The body of a refusal with this message. */
   readonly refusal: (message: string) => object
-  /** Where the adapter puts the credential. */
+  /** Reads the credential from the headers in which the adapter sends it. */
   readonly credentialOf: (headers: IncomingHttpHeaders) => unknown
 }
 
 /** Begins a streamed answer. */
 export const sse = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" })
 
-/** A host that gives every call the same answer, and what an adapter makes of it. */
+/** Starts a host that gives every request the same answer, and an adapter of it. */
 export const speaking = (wire: Pick<Wire, "adapter">, say: (response: ServerResponse) => void) =>
   Effect.gen(function* () {
     const hungUp = yield* Deferred.make<void>()
@@ -51,7 +51,7 @@ export const speaking = (wire: Pick<Wire, "adapter">, say: (response: ServerResp
 export const streamed = (provider: Provider, call: ChatCall) =>
   Effect.scoped(Effect.flatMap(provider.chatStream(call), drain)).pipe(Effect.map((batches) => batches.flat()))
 
-/** An answer whole, and streamed and folded, which must be the same. */
+/** The complete answer, and the streamed answer folded, which must be equal. */
 export const both = (provider: Provider, call: ChatCall) =>
   [
     provider.chat(call),
@@ -62,14 +62,14 @@ export const both = (provider: Provider, call: ChatCall) =>
     })
   ] as const
 
-/** What went wrong. */
+/** The fault of a call that fails. */
 export const faultOf = <A, R>(effect: Effect.Effect<A, ProviderError, R>) =>
   Effect.map(Effect.flip(effect), (error) => error.fault)
 
 const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
   const { delta, end, head, opening = [], stop } = wire
 
-  it.effect("a stop without usage and end marker is an end", () =>
+  it.effect("ends a stream normally after a finish reason, without usage and end marker", () =>
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a") + stop))
       assert.deepStrictEqual(yield* streamed(provider, chatCall()), [
@@ -80,7 +80,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a stream without stop and end marker is broken, after its content", () =>
+  it.effect("reports a stream without a finish reason and end marker as broken, after its content", () =>
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a")))
       const source = yield* provider.chatStream(chatCall())
@@ -89,7 +89,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a connection lost after the stop loses only the usage", () =>
+  it.effect("loses only the usage when the connection breaks after the finish reason", () =>
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => {
         sse(response).write(head + delta("a") + stop, () => response.destroy())
@@ -99,7 +99,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("an error in the stream follows the content before it", () =>
+  it.effect("fails with an error in the stream after the content before it", () =>
     Effect.gen(function* () {
       const [frame, fault] = wire.error
       const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a") + frame))
@@ -110,7 +110,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a complete answer to a streaming request is read", () =>
+  it.effect("reads a complete answer to a streaming request", () =>
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => {
         response
@@ -124,7 +124,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a page of HTML is malformed, whole and streamed", () =>
+  it.effect("reports an HTML page as malformed, complete and streamed", () =>
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => {
         response.writeHead(200, { "content-type": "text/html" }).end("<html>")
@@ -135,7 +135,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a stream read to its end leaves its connection to the next call", () =>
+  it.effect("reuses the connection of a stream that was read to its end", () =>
     Effect.gen(function* () {
       let last: (() => void) | undefined
       const outbound = Outbound.layerWith({ connectionsPerOrigin: 1, keepAliveMs: 30_000 })
@@ -155,13 +155,13 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
   )
 }
 
-/** A limit that a request reaches the host within, even on a busy machine: only a host that was asked can hang up. */
+/** A limit long enough for a request to reach the host even on a busy machine: only then can the test see the disconnect. */
 export const RUNNING_MS = 300
 
 const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
   const { delta, head } = wire
 
-  it.effect("silence times out on the running limit, and closes the connection", () =>
+  it.effect("times out on the clock that runs when the host is silent, and closes the connection", () =>
     Effect.gen(function* () {
       const begin = (response: ServerResponse) => sse(response).write(head + delta("a"))
       const cases = [
@@ -187,7 +187,7 @@ const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("an interrupted caller closes the connection", () =>
+  it.effect("closes the connection when the caller is interrupted", () =>
     Effect.gen(function* () {
       const { provider, hungUp } = yield* speaking(wire, (response) => sse(response).write(head + delta("a")))
       const scope = yield* Scope.make()
@@ -204,7 +204,7 @@ const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("an unreachable host", () =>
+  it.effect("reports a host that does not listen as unreachable", () =>
     Effect.gen(function* () {
       const provider = yield* wire.adapter(yield* nobody)
       for (const answer of both(provider, chatCall())) {
@@ -213,7 +213,7 @@ const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a credential that a host repeats is removed", () =>
+  it.effect("removes its credential from a host's error", () =>
     Effect.gen(function* () {
       let credential: unknown
       const host = yield* upstream((request, response) => {
@@ -230,7 +230,7 @@ const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
   )
 }
 
-/** Against scripted hosts on real sockets. */
+/** Runs the tests against scripted hosts on real sockets. */
 export const hostSuite = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
   endings(it, wire)
   connections(it, wire)

@@ -9,7 +9,7 @@ export interface Upstream {
   readonly connections: () => number
 }
 
-/** A host on loopback, gone with the scope. */
+/** Starts a host on loopback, until the scope closes. */
 export const upstream = (handler: RequestListener) =>
   Effect.acquireRelease(
     Effect.callback<Upstream>((resume) => {
@@ -28,7 +28,7 @@ export const upstream = (handler: RequestListener) =>
       })
   )
 
-/** An address where nobody listens. */
+/** An address on which no server listens. */
 export const nobody = Effect.scoped(
   Effect.map(
     upstream(() => {}),

@@ -1,4 +1,4 @@
-/** What every adapter of a host that makes videos promises, whatever the host's words are. */
+/** Tests that every adapter of a video host passes, whatever the host's format is. */
 import { assert, type Vitest } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -18,15 +18,15 @@ export type FilmProvider = Pick<Required<Provider>, "makeVideo" | "videoState" |
 export interface VideoWire {
   /** The adapter of a host at this origin, with the key `sk-planted`. */
   readonly adapter: (origin: string) => Effect.Effect<Pick<Provider, keyof FilmProvider>, never, Filming>
-  /** The model, as the host calls it. */
+  /** The model's id at the host. */
   readonly upstreamId: string
-  /** The ticket of a job that the host has. */
+  /** The ticket of a job at the host. */
   readonly ticket: string
   /** The body of a refusal with this message. */
   readonly refusal: (message: string) => object
 }
 
-/** What a host was told. */
+/** A request that a host received. */
 export interface Heard {
   readonly method: string | undefined
   readonly url: string | undefined
@@ -34,7 +34,7 @@ export interface Heard {
   readonly body: unknown
 }
 
-/** A host that keeps what it hears, which is JSON or nothing. */
+/** Starts a host that records its requests, which have a JSON body or none. */
 export const hearing = (say: (heard: Heard, response: ServerResponse) => void) =>
   Effect.gen(function* () {
     const heard: Array<Heard> = []
@@ -52,7 +52,7 @@ export const hearing = (say: (heard: Heard, response: ServerResponse) => void) =
     return { heard, origin }
   })
 
-/** Such a host, and an adapter of it. */
+/** Starts such a host, and makes an adapter of it. */
 export const videoHost = (wire: VideoWire, say: (heard: Heard, response: ServerResponse) => void) =>
   Effect.gen(function* () {
     const { heard, origin } = yield* hearing(say)
@@ -68,7 +68,7 @@ export const json = (response: ServerResponse, status: number, body: unknown, he
 export const faultOf = <A, R>(effect: Effect.Effect<A, ProviderError, R>) =>
   Effect.map(Effect.flip(effect), (error) => error.fault)
 
-/** A host that answers everything in one way, handed a video in and asked for its state. */
+/** The faults of a submission and of a state request at a host that answers every request the same. */
 const bothWays = (wire: VideoWire, say: (response: ServerResponse) => void, totalMs = clocks.totalMs) =>
   Effect.gen(function* () {
     const { provider } = yield* videoHost(wire, (_, response) => say(response))
@@ -79,9 +79,9 @@ const bothWays = (wire: VideoWire, say: (response: ServerResponse) => void, tota
     ] as const
   }).pipe(Effect.scoped)
 
-/** Against scripted hosts on real sockets: when it is handed a video, and when it is asked for its state. */
+/** Runs the tests against scripted hosts on real sockets, for submissions and state requests. */
 export const videoSuite = (it: Vitest.MethodsNonLive<Filming>, wire: VideoWire) => {
-  it.effect("fails as the host does, without the credential in what it says", () =>
+  it.effect("fails as the host does, without the credential in the detail", () =>
     Effect.gen(function* () {
       const said = (status: number, headers = {}) =>
         bothWays(wire, (response) => json(response, status, wire.refusal("bad: sk-planted"), headers))
@@ -101,7 +101,7 @@ export const videoSuite = (it: Vitest.MethodsNonLive<Filming>, wire: VideoWire) 
     })
   )
 
-  it.effect("takes nothing for an answer that is none", () =>
+  it.effect("reports a body that is not an answer as malformed", () =>
     Effect.gen(function* () {
       for (const body of ["{", "", "[]", "null", "<html>", "{}", { request_id: "../../etc", status: "DONE" }]) {
         for (const fault of yield* bothWays(wire, (response) => json(response, 200, body))) {
@@ -111,14 +111,14 @@ export const videoSuite = (it: Vitest.MethodsNonLive<Filming>, wire: VideoWire) 
     })
   )
 
-  it.effect("tells a lost connection, a silent host and one that is not there", () =>
+  it.effect("distinguishes a broken connection, a silent host and an unreachable host", () =>
     Effect.gen(function* () {
       const cut = (response: ServerResponse) => {
         response.writeHead(200, { "content-length": "1000" })
         response.write("{", () => response.destroy())
       }
       for (const fault of yield* bothWays(wire, cut)) assert.strictEqual(fault._tag, "Broken")
-      // A video may be in the making when the connection is lost before the answer; a question is asked again for nothing.
+      // The host may be making the video when the connection breaks before the answer; a state request can be repeated.
       const lost = yield* bothWays(wire, (response) => response.destroy())
       assert.deepStrictEqual(
         lost.map(({ _tag }) => _tag),

@@ -7,7 +7,7 @@ const model = { detail: [{ loc: ["body"], msg: "too small", type: "image_too_sma
 const queue = { detail: "Request timed out", error_type: "request_timeout" }
 
 describe("fal's errors", () => {
-  it("have the first message, and every type", () => {
+  it("contain the first message and every type", () => {
     assert.deepStrictEqual([detailOf(bytes(model)), typesOf(bytes(model))], ["too small", ["image_too_small"]])
     assert.deepStrictEqual([detailOf(bytes(queue)), typesOf(bytes(queue))], ["Request timed out", ["request_timeout"]])
     for (const nothing of ["<html>", "", "[]", "null", { detail: [] }, { detail: [{}] }, { detail: { msg: "x" } }]) {

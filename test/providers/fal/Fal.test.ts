@@ -10,7 +10,7 @@ import { upstream } from "../upstream.ts"
 const clients = Layer.mergeAll(Outbound.layer, PublicFetch.layerFrom({ allowLoopback: true }))
 
 layer(clients, { excludeTestServices: true })("fal", (it) => {
-  it.effect("makes images and videos under one key, and nothing else", () =>
+  it.effect("makes images and videos with one key, and offers nothing else", () =>
     Effect.gen(function* () {
       const keys: Array<string | undefined> = []
       const { origin } = yield* upstream((request, response) => {

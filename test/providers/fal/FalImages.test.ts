@@ -24,7 +24,7 @@ interface Seen {
   readonly body: { readonly num_images: number }
 }
 
-/** A model that answers like this, and files at any other path: their path behind the head of a PNG. */
+/** Starts a model that answers with `answer`, and serves files at any other path: a PNG head, then the path. */
 const model = (answer: (response: ServerResponse, seen: Seen, origin: string) => void) =>
   Effect.gen(function* () {
     const calls: Array<Seen> = []
@@ -37,7 +37,7 @@ const model = (answer: (response: ServerResponse, seen: Seen, origin: string) =>
         const url = request.url!
         if (request.method === "GET") {
           reads.push([url, authorization])
-          // Less than the whole time of the call it is read for, and more than the half that is left of it.
+          // Less than the total limit of the call, and more than the half of it that is left.
           if (url === "/late") return void setTimeout(() => response.end(head), 450)
           if (url === "/gone") return void response.writeHead(404).end()
           return void response.end(Buffer.concat([head, Buffer.from(url)]))
@@ -77,7 +77,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("take one call per four images, and contain the successful ones", () =>
+  it.effect("take one call per four images, and leave out the failed ones", () =>
     Effect.gen(function* () {
       const { calls, draw } = yield* model((response, { body: { num_images } }, origin) =>
         num_images === 2
@@ -90,7 +90,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("omit unsafe images, and missing files", () =>
+  it.effect("leave out unsafe images and missing files", () =>
     Effect.gen(function* () {
       const { draw, reads } = yield* model((response, _, origin) =>
         json(response, 200, {
@@ -109,7 +109,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are lost when they were made and none can be downloaded", () =>
+  it.effect("are reported as lost when they were made and none can be downloaded", () =>
     Effect.gen(function* () {
       const { calls, draw } = yield* model((response, { body: { num_images } }, origin) =>
         num_images === 4
@@ -128,7 +128,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are made and downloaded within the limit of one call", () =>
+  it.effect("are made and downloaded within the time limit of one call", () =>
     Effect.gen(function* () {
       const { draw } = yield* model((response, _, origin) =>
         setTimeout(() => json(response, 200, { images: [{ url: `${origin}/late` }] }), 300)
@@ -138,7 +138,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are rejected with the caller's field name", () =>
+  it.effect("are refused under the caller's field name", () =>
     Effect.gen(function* () {
       const refusal = (loc: ReadonlyArray<string>, status = 422) =>
         Effect.gen(function* () {
@@ -156,7 +156,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are rejected before a call when the model does not support them", () =>
+  it.effect("are rejected before a call when the model does not support the parameters", () =>
     Effect.gen(function* () {
       const { calls, draw } = yield* model((response) => json(response, 200, {}))
       assert.deepInclude((yield* Effect.flip(draw({ style: "vivid" }))).fault, { _tag: "Refused", param: "style" })

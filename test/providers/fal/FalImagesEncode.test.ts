@@ -31,7 +31,7 @@ describe("the input of fal's image models", () => {
       aspect_ratio: "3:2",
       image_url: "data:image/png;base64,YWJj"
     })
-    // 1408 by 768 is what the model has for 16 to 9.
+    // 1408 by 768 is the model's size for 16:9.
     const near = input("fal-ai/imagen4/preview", { size: { width: 1408, height: 792 }, format: "webp" })
     assert.deepInclude(near, { aspect_ratio: "16:9", output_format: "webp" })
   })

@@ -24,7 +24,7 @@ const wire: VideoWire = {
 
 const call = workCall({}, wire.upstreamId)
 
-/** What an adapter makes of a job that has this status and this result. */
+/** The state that the adapter reads from this status and this result. */
 const stateAt = (status: object, result: readonly [number, unknown] = [500, "{}"]) =>
   Effect.flatMap(
     videoHost(wire, ({ url }, response) => {
@@ -38,8 +38,8 @@ const stateAt = (status: object, result: readonly [number, unknown] = [500, "{}"
 const done = { status: "COMPLETED" }
 const model = (type: string, msg = "because") => ({ detail: [{ loc: ["body", "prompt"], msg, type }] })
 
-describe("fal's queue", () => {
-  plain("is beside fal, and at the same place with any other host", () => {
+describe("fal's queue URL", () => {
+  plain("is on another host for fal.run, and at the given URL for any other host", () => {
     assert.strictEqual(queueUrlOf("https://fal.run"), "https://queue.fal.run")
     assert.strictEqual(queueUrlOf("http://127.0.0.1:9/fal/"), "http://127.0.0.1:9/fal")
   })
@@ -89,7 +89,7 @@ layer(withVideoHost, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are rejected when a model does not support them", () =>
+  it.effect("are rejected when a model does not support the parameters", () =>
     Effect.gen(function* () {
       const { heard, provider } = yield* videoHost(wire, (_, response) => json(response, 200, {}))
       const image = { bytes: new Uint8Array([1]), contentType: "image/png" }
@@ -102,7 +102,7 @@ layer(withVideoHost, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("have the queue's progress", () =>
+  it.effect("report the queue's progress", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* stateAt({ status: "IN_QUEUE", queue_position: 3 }), { _tag: "Queued" })
       assert.deepStrictEqual(yield* stateAt({ status: "IN_PROGRESS", logs: null }), {
@@ -118,7 +118,7 @@ layer(withVideoHost, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fail finally when the result is a job failure, with the reason when the caller caused it", () =>
+  it.effect("fail when the result is a job failure, with the reason when the caller caused it", () =>
     Effect.gen(function* () {
       for (const [result, detail, refused] of [
         [[422, model("content_policy_violation")], "content_policy_violation: because", true],
@@ -139,7 +139,7 @@ layer(withVideoHost, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fail finally also when the errors repeat the whole input", () =>
+  it.effect("fail also when the errors repeat a large input", () =>
     Effect.gen(function* () {
       const input = {
         prompt: 'a "type":"internal_server_error"',
@@ -157,7 +157,7 @@ layer(withVideoHost, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("remain when the result cannot be read", () =>
+  it.effect("stay unfinished when the result cannot be read", () =>
     Effect.gen(function* () {
       for (const [result, tag] of [
         [[502, "<html>"], "ServerError"],

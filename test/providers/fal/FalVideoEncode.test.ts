@@ -10,7 +10,7 @@ const video = { bytes: new Uint8Array([4, 5, 6]), contentType: "video/mp4" }
 const encoded = (id: string, more: Partial<VideoWork> = {}) => Result.getOrThrow(encodeVideo(id, videoWork(more)))
 
 describe("video requests for fal", () => {
-  it("of Seedance", () => {
+  it("use Seedance's fields and endpoints", () => {
     const terms = {
       duration: "5",
       aspect_ratio: "9:16",
@@ -40,7 +40,7 @@ describe("video requests for fal", () => {
     assert.notProperty(encoded("bytedance/seedance-2.0", { referenceVideo: video }).input, "image_urls")
   })
 
-  it("of Veo", () => {
+  it("use Veo's fields and endpoints", () => {
     const input = {
       prompt: "a red kite",
       duration: "8s",
@@ -55,7 +55,7 @@ describe("video requests for fal", () => {
     })
   })
 
-  it("of Kling", () => {
+  it("use Kling's fields and endpoints", () => {
     const id = "fal-ai/kling-video/v3/pro"
     const input = { prompt: "a red kite", duration: "5", generate_audio: true }
     assert.deepStrictEqual(encoded(id, { seed: 7 }), {
@@ -68,7 +68,7 @@ describe("video requests for fal", () => {
     })
   })
 
-  it("rejects options that a model lacks", () => {
+  it("are rejected for options that a model lacks", () => {
     for (const [id, more] of [
       ["fal-ai/veo3", { referenceImages: [image] }],
       ["fal-ai/kling-video/v3/pro", { referenceVideo: video }],

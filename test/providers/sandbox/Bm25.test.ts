@@ -2,21 +2,21 @@ import { describe, expect, it } from "@effect/vitest"
 import { bm25, wordsOf } from "../../../src/providers/sandbox/Bm25.ts"
 
 describe("Bm25", () => {
-  it("reads words of any script, without case and accents", () => {
+  it("splits text of any script into words without case and accents", () => {
     expect(wordsOf("Café-au-lait, 2 Straßen; Ελλάδα!")).toStrictEqual(["cafe", "au", "lait", "2", "straßen", "ελλαδα"])
     expect(wordsOf(" … ")).toStrictEqual([])
   })
 
-  it("gives the formula's score", () => {
+  it("scores by the formula", () => {
     // Two documents of two words each: a word in one of them has the rarity ln(1 + 1.5 / 1.5), and the weight 1.
     expect(bm25("apple", ["apple tree", "pear tree"])).toStrictEqual([Math.log(2), 0])
-    // A word in both is worth little, but never less than nothing.
+    // A word in both documents scores little, but never below zero.
     const both = bm25("tree", ["apple tree", "pear tree"])
     expect(both[0]).toBeCloseTo(Math.log(1 + 0.5 / 2.5), 12)
     expect(both[1]).toBe(both[0])
   })
 
-  it("puts the rarer word, the denser text and the repeated word first", () => {
+  it("scores rarer words and denser texts higher, and ignores repeated query words", () => {
     const documents = ["the cat sat on the mat", "the dog sat on the log", "the cat chased the cat", "a bird sings"]
     const cats = bm25("Cat", documents)
     expect(cats[2]).toBeGreaterThan(cats[0] ?? 0)
@@ -26,7 +26,7 @@ describe("Bm25", () => {
     expect(bm25("cat cat cat", documents)).toStrictEqual(cats)
   })
 
-  it("has no score for nothing", () => {
+  it("scores zero without matching words", () => {
     expect(bm25("cat", [])).toStrictEqual([])
     expect(bm25("", ["a cat"])).toStrictEqual([0])
     expect(bm25("cat", ["", ""])).toStrictEqual([0, 0])

@@ -14,7 +14,7 @@ const scene: ClipContent = {
 
 const clip = (more: Partial<ClipContent> = {}) => Effect.promise(() => clipOf({ ...scene, ...more }))
 
-/** How many pixels differ more than by the noise of compression between two frames of one size. */
+/** How many pixels of two frames of one size differ by more than the noise of compression. */
 const differing = (a: Uint8Array, b: Uint8Array) => a.filter((byte, at) => Math.abs(byte - (b[at] ?? 0)) > 12).length
 
 describe("the sandbox's clips", () => {

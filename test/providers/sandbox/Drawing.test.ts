@@ -4,7 +4,7 @@ import { drawPng, drawRgba, type Drawing } from "../../../src/providers/sandbox/
 
 const drawing: Drawing = { width: 320, height: 240, lines: ["a red kite"], seed: 7 }
 
-/** How many pixels differ between two pictures of one size. */
+/** How many pixels of two pictures of one size differ. */
 const differing = (a: Uint8Array, b: Uint8Array): number => {
   let count = 0
   for (let at = 0; at < a.length; at += 4) {
@@ -14,19 +14,19 @@ const differing = (a: Uint8Array, b: Uint8Array): number => {
 }
 
 describe("drawRgba", () => {
-  it("gives every pixel, the same for the same drawing", async () => {
+  it("returns every pixel, the same for the same drawing", async () => {
     const first = await drawRgba(drawing)
     assert.strictEqual(first.length, 320 * 240 * 4)
     assert.strictEqual(differing(first, await drawRgba(drawing)), 0)
   })
 
-  it("shows the text and the seed", async () => {
+  it("draws the text and the seed", async () => {
     const bare = await drawRgba({ ...drawing, lines: [] })
     assert.isAbove(differing(bare, await drawRgba(drawing)), 100)
     assert.isAbove(differing(bare, await drawRgba({ ...drawing, lines: [], seed: 8_000_000 })), 10_000)
   })
 
-  it("writes letters of many scripts, each in its own way", async () => {
+  it("draws letters of many scripts distinctly", async () => {
     const pictures = await Promise.all(
       ["А", "ש", "ع", "Ժ", "Ω"].map((letter) => drawRgba({ ...drawing, lines: [letter] }))
     )
@@ -35,7 +35,7 @@ describe("drawRgba", () => {
     }
   })
 
-  it("keeps to the picture whatever the text is", async () => {
+  it("stays within the picture, whatever the text is", async () => {
     const markup = { ...drawing, lines: [`</text><rect width="320" height="240" fill="#f0f"/>&amp;<!--`] }
     assert.isBelow(differing(await drawRgba({ ...drawing, lines: [] }), await drawRgba(markup)), 20_000)
     for (const text of [
@@ -49,14 +49,14 @@ describe("drawRgba", () => {
     }
   })
 
-  it("leaves out the ground where it is to be transparent", async () => {
+  it("leaves out the background when it is transparent", async () => {
     const clear = await drawRgba({ ...drawing, lines: [], transparent: true })
     assert.isTrue(clear.every((byte) => byte === 0))
   })
 })
 
 describe("drawPng", () => {
-  it("makes a PNG", async () => {
+  it("returns a PNG", async () => {
     assert.strictEqual(imageTypeOf(await drawPng(drawing)), "image/png")
   })
 })

@@ -7,8 +7,8 @@ import { drawFiles } from "../../../src/providers/sandbox/DrawingThread.ts"
 const scene = { width: 64, height: 48, seconds: 4, lines: [], seed: 1 }
 const drawing = { width: 16, height: 16, lines: [], seed: 1 }
 
-describe("the sandbox's studio", () => {
-  it.live("makes in a thread what is made without one", () =>
+describe("the sandbox's drawing threads", () => {
+  it.live("make the same files as the drawing functions without a thread", () =>
     Effect.gen(function* () {
       const drawings = [drawing, { ...drawing, seed: 200 }]
       const here = yield* Effect.promise(() => Promise.all(drawings.map(drawPng)))
@@ -18,7 +18,7 @@ describe("the sandbox's studio", () => {
     })
   )
 
-  it.live("ends its threads when interrupted, and frees their slots", () =>
+  it.live("end when interrupted, and free their slots", () =>
     Effect.gen(function* () {
       const large = Array.from({ length: 50 }, (_, seed) => ({ width: 3000, height: 2000, lines: [], seed }))
       const long = { ...scene, width: 640, height: 360, seconds: 15 }
@@ -31,7 +31,7 @@ describe("the sandbox's studio", () => {
     })
   )
 
-  it.live("fails for a scene without a size", () =>
+  it.live("fail for a scene without a size", () =>
     Effect.gen(function* () {
       assert.isNotEmpty((yield* Effect.flip(drawFiles({ scene: { ...scene, width: 0 } }))).detail)
     })

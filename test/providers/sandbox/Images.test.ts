@@ -32,7 +32,7 @@ describe("the sandbox's images", () => {
       if (decoderMissing !== undefined) return console.warn(`not decoded: ${decoderMissing}`)
       const { codec, height, rgb, width } = yield* decodedImage(plain.images[0]!.bytes)
       assert.deepStrictEqual([codec, width, height], ["png", 1024, 1024])
-      // The text is white, the ground is not.
+      // The text is white, the background is not.
       const white = rgb.filter((byte) => byte === 255).length / rgb.length
       assert.isAbove(white, 0.001)
       assert.isBelow(white, 0.2)
@@ -50,7 +50,7 @@ describe("the sandbox's images", () => {
     })
   )
 
-  it.live("can be none, fewer than requested, or fail, as steered", () =>
+  it.live("are none, fewer than requested, or a failure, when steered so", () =>
     Effect.gen(function* () {
       assert.lengthOf((yield* drawn({}, "fault=empty")).images, 0)
       assert.lengthOf((yield* drawn({ n: 3 }, "images=1")).images, 1)
@@ -60,7 +60,7 @@ describe("the sandbox's images", () => {
     })
   )
 
-  it.live("that cannot be drawn do not blame a provider", () =>
+  it.live("do not blame the provider when they cannot be drawn", () =>
     Effect.gen(function* () {
       assert.deepInclude(yield* faultOf({ size: { width: 0, height: 0 } }), { _tag: "Lost", ours: true })
     })

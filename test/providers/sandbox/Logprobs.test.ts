@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { logprobOf } from "../../../src/providers/sandbox/Logprobs.ts"
 
 describe("logprobOf", () => {
-  it("is the same for the same token, with its bytes", () => {
+  it("returns the same value for the same token, with its bytes", () => {
     assert.deepStrictEqual(logprobOf("hé ", 5), logprobOf("hé ", 5))
     assert.deepStrictEqual(logprobOf("hé ", 0).bytes, [0x68, 0xc3, 0xa9, 0x20])
     assert.deepStrictEqual(logprobOf("a", 0).top_logprobs, [])
   })
 
-  it("has as many alternatives as asked, the token first, none likelier than the one before, together at most certain", () => {
+  it("returns the requested alternatives: the token first, in falling order, with probabilities of at most 1 together", () => {
     for (const token of ["a", "hello ", "日本", "\n", "zzzzzzzzzzzz"]) {
       for (const top of [1, 2, 20]) {
         const { logprob, top_logprobs } = logprobOf(token, top)

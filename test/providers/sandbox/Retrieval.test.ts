@@ -15,7 +15,7 @@ const faultOf = <A>(effect: Effect.Effect<A, ProviderError>) => Effect.map(Effec
 
 const call = (model: string, steering?: string) => modelCall(model, { steering })
 
-/** The list of an answer. */
+/** The list in an answer. */
 const listOf = (answer: { readonly data: Uint8Array }) =>
   JSON.parse(Buffer.from(answer.data).toString()) as ReadonlyArray<{
     readonly object: string
@@ -23,7 +23,7 @@ const listOf = (answer: { readonly data: Uint8Array }) =>
     readonly embedding: ReadonlyArray<number> & string
   }>
 
-describe("embeddings of the double", () => {
+describe("the sandbox's embeddings", () => {
   it.effect("have the model's or the requested dimensions, and are the same in both formats", () =>
     Effect.gen(function* () {
       const widths = { "text-embedding-3-small": 1_536, "text-embedding-3-large": 3_072, "voyage-4": 1_024 }
@@ -47,7 +47,7 @@ describe("embeddings of the double", () => {
     })
   )
 
-  it.effect("report usage, or not, as steered", () =>
+  it.effect("report usage, none or a wrong one, as steered", () =>
     Effect.gen(function* () {
       const counted = countEmbed(embedWork())
       const tokens = (steering?: string) =>
@@ -58,7 +58,7 @@ describe("embeddings of the double", () => {
     })
   )
 
-  it.effect("are rejected where the provider would reject", () =>
+  it.effect("are rejected where the provider would reject them", () =>
     Effect.gen(function* () {
       const wide = yield* faultOf(embed(call("text-embedding-3-small"), embedWork({ dimensions: 1_537 })))
       assert.deepInclude(wide, { _tag: "Refused", param: "dimensions" })
@@ -68,8 +68,8 @@ describe("embeddings of the double", () => {
   )
 })
 
-describe("reranking of the double", () => {
-  it.effect("has the document with the query's words first, in parts of the best", () =>
+describe("the sandbox's reranking", () => {
+  it.effect("ranks documents with the query's words first, with scores relative to the best", () =>
     Effect.gen(function* () {
       const documents = ["dogs bark", "cats purr and cats sleep", "cats run", "birds sing"]
       const answer = yield* rerank(call("rerank-2.5"), rerankWork({ documents }))
@@ -90,8 +90,8 @@ describe("reranking of the double", () => {
   )
 })
 
-describe("steering", () => {
-  it.effect("makes both fail or respond late", () =>
+describe("steering of the sandbox's retrieval", () => {
+  it.effect("makes embeddings and reranking fail or respond late", () =>
     Effect.gen(function* () {
       const faults = {
         error: "ServerError",

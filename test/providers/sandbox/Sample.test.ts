@@ -8,20 +8,20 @@ describe("sampleOf", () => {
     ["a short enough string", { type: "string", maxLength: 3 }, "sam"],
     ["a format", { type: "string", format: "date" }, "2026-01-15"],
     ["an integer", { type: "integer" }, 1],
-    ["an integer from a minimum", { type: "integer", minimum: 7 }, 7],
-    ["an integer above a bound", { type: "integer", exclusiveMinimum: 7 }, 8],
-    ["an integer below a bound", { type: "integer", maximum: -3 }, -3],
+    ["an integer with a minimum", { type: "integer", minimum: 7 }, 7],
+    ["an integer with an exclusive minimum", { type: "integer", exclusiveMinimum: 7 }, 8],
+    ["an integer with a maximum", { type: "integer", maximum: -3 }, -3],
     ["a multiple", { type: "integer", minimum: 7, multipleOf: 5 }, 10],
     ["a number in a narrow range", { type: "number", minimum: 0.2, maximum: 0.4 }, 0.4],
     ["a boolean", { type: "boolean" }, true],
     ["null", { type: "null" }, null],
     ["a constant", { const: { a: 1 } }, { a: 1 }],
-    ["one of a list", { enum: ["x", "y"] }, "x"],
+    ["an enum value", { enum: ["x", "y"] }, "x"],
     ["a default", { type: "integer", default: 9 }, 9],
-    ["something or null", { type: ["null", "integer"] }, 1],
+    ["a nullable integer", { type: ["null", "integer"] }, 1],
     ["a list", { type: "array", items: { type: "integer" } }, [1]],
-    ["a list of a length", { type: "array", items: { type: "boolean" }, minItems: 2 }, [true, true]],
-    ["a list of none", { type: "array", items: { type: "boolean" }, maxItems: 0 }, []],
+    ["a list of a minimum length", { type: "array", items: { type: "boolean" }, minItems: 2 }, [true, true]],
+    ["an empty list", { type: "array", items: { type: "boolean" }, maxItems: 0 }, []],
     ["a tuple", { prefixItems: [{ type: "integer" }, { type: "boolean" }] }, [1, true]],
     ["an option that is not null", { anyOf: [{ type: "null" }, { type: "integer" }] }, 1],
     [
@@ -31,7 +31,7 @@ describe("sampleOf", () => {
     ],
     ["a reference", { $defs: { "a/b": { type: "integer" } }, properties: { n: { $ref: "#/$defs/a~1b" } } }, { n: 1 }],
     [
-      "all of several",
+      "an allOf of several schemas",
       {
         allOf: [{ $ref: "#/definitions/base" }, { properties: { b: { type: "boolean" } }, required: ["b"] }],
         definitions: { base: { type: "object", properties: { a: { type: "integer" } } } }
@@ -44,7 +44,7 @@ describe("sampleOf", () => {
     it(`makes ${name}`, () => assert.deepStrictEqual(sampleOf(schema), value))
   }
 
-  it("ends where a schema goes round", () => {
+  it("ends at a recursive schema", () => {
     const tree = {
       type: "object",
       properties: { name: { type: "string" }, children: { type: "array", items: { $ref: "#" } }, next: { $ref: "#" } },

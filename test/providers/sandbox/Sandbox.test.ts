@@ -49,7 +49,7 @@ const reasoning = (wish: Partial<Reasoning>, more: Partial<ChatCall> = {}) =>
   })
 
 describe("the sandbox's answers", () => {
-  it.effect("are the same complete and streamed, every time", () =>
+  it.effect("are the same complete and streamed, on every call", () =>
     Effect.gen(function* () {
       const schema = weather.parameters
       for (const call of [
@@ -69,7 +69,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("repeat the question, a few words at a time", () =>
+  it.effect("repeat the question, in chunks of a few words", () =>
     Effect.gen(function* () {
       const all = yield* batches(chatCall())
       assert.isAbove(all.length, 5)
@@ -132,7 +132,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("end before a stop sequence, and name the first", () =>
+  it.effect("end before the first stop sequence, and report it", () =>
     Effect.gen(function* () {
       const stopped = (stop: ReadonlyArray<string>, more: Partial<ChatCall> = {}) =>
         Effect.map(double.chat({ ...talk({ sampling: { stop } }), ...more }), (output) => [
@@ -163,7 +163,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("show reasoning of a reasoning model on request, within the cap", () =>
+  it.effect("show reasoning of a reasoning model on request, within the output limit", () =>
     Effect.gen(function* () {
       const THOUGHT = "Considering what was asked. "
       const rows: ReadonlyArray<readonly [Partial<Reasoning>, number, number]> = [
@@ -191,7 +191,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("mention a tool's result", () =>
+  it.effect("contain the result of a tool", () =>
     Effect.gen(function* () {
       const call = talk({
         tools: [weather],
@@ -219,7 +219,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("stop at the cap", () =>
+  it.effect("stop at the output limit", () =>
     Effect.gen(function* () {
       const cut = yield* double.chat(steered("text=h%C3%A9%C3%A9%C3%A9%C3%A9", { maxOutputTokens: 1 }))
       assert.deepStrictEqual([cut.text, cut.finish, cut.usage?.output], ["hé", "length", 1])
@@ -231,7 +231,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("have the steered length and parts", () =>
+  it.effect("have the steered length and token counts", () =>
     Effect.gen(function* () {
       const output = yield* double.chat(steered("output_tokens=500,reasoning_tokens=100,cached_tokens=1"))
       assert.deepStrictEqual([output.text.length, output.finish], [1_600, "stop"])
@@ -242,7 +242,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("report wrong usage or none when steered so", () =>
+  it.effect("report wrong usage or none, as steered", () =>
     Effect.gen(function* () {
       const honest = (yield* double.chat(chatCall())).usage ?? noTokens
       const wrong = (yield* double.chat(steered("fault=wrong_usage"))).usage
@@ -267,7 +267,7 @@ describe("the sandbox's answers", () => {
     ["tiers and a fee", tiered],
     ["free output", freeOutput]
   ] as const) {
-    it.effect(`spend the hold, and less than one token more, at ${name}`, () =>
+    it.effect(`cost as much as the hold, or less than one token more, with ${name}`, () =>
       Effect.gen(function* () {
         for (const held of [maximumCost(given, 100, 1_000), maximumCost(given, 100, 0) + 1n, 987_654_321n]) {
           const call = steered("usage=held", { candidate: candidate("up", { price: given }), held })
@@ -287,7 +287,7 @@ describe("the sandbox's answers", () => {
 })
 
 describe("the sandbox's faults", () => {
-  it.effect("come at once, whole and streamed", () =>
+  it.effect("are immediate, for complete and streamed answers", () =>
     Effect.gen(function* () {
       for (const [fault, expected] of [
         ["rate_limit", { _tag: "RateLimited", retryAfterSeconds: 1 }],
@@ -301,7 +301,7 @@ describe("the sandbox's faults", () => {
     })
   )
 
-  it.effect("an empty answer ends without content", () =>
+  it.effect("include an empty answer, which ends without content", () =>
     Effect.gen(function* () {
       const output = yield* double.chat(steered("fault=empty"))
       assert.deepStrictEqual([output.text, output.finish, output.usage?.output], ["", "stop", 0])
@@ -309,7 +309,7 @@ describe("the sandbox's faults", () => {
     })
   )
 
-  it.effect("a break comes after its chunks", () =>
+  it.effect("include a broken stream, which breaks after the steered number of chunks", () =>
     Effect.gen(function* () {
       for (const [after, chunks] of [
         ["", 1],
@@ -340,7 +340,7 @@ describe("the sandbox's faults", () => {
     ["latency_ms=600,fault=error", { ...clocks, firstTokenMs: 500 }, "first_token", 500]
   ] as const
   for (const [steering, given, name, ms] of stalls) {
-    it.effect(`${steering} stays silent until the ${name} limit`, () =>
+    it.effect(`include ${steering}, which stays silent until the ${name} limit`, () =>
       Effect.gen(function* () {
         const fiber = yield* Effect.forkChild(faultOf(batches(steered(steering, { clocks: given }))))
         yield* TestClock.adjust(ms - 1)
@@ -351,7 +351,7 @@ describe("the sandbox's faults", () => {
     )
   }
 
-  it.effect("a complete answer has only the total limit", () =>
+  it.effect("run into only the total limit for a complete answer", () =>
     Effect.gen(function* () {
       const call = steered("fault=stall,after=0", { clocks: { ...clocks, firstTokenMs: 1, idleMs: 1, totalMs: 5_000 } })
       const fiber = yield* Effect.forkChild(faultOf(double.chat(call)))
@@ -362,7 +362,7 @@ describe("the sandbox's faults", () => {
     })
   )
 
-  it.effect("slowness is two seconds to the first token by default", () =>
+  it.effect("include slowness, which is two seconds to the first token by default", () =>
     Effect.gen(function* () {
       for (const [steering, ms] of [
         ["fault=slow,text=a", 2_000],
@@ -389,7 +389,7 @@ describe("the sandbox's faults", () => {
     })
   )
 
-  it.effect("an invalid header is rejected", () =>
+  it.effect("include a rejection of an invalid steering header", () =>
     Effect.gen(function* () {
       assert.deepInclude(yield* faultOf(double.chat(steered("fault=no"))), { _tag: "Refused", status: 400 })
     })

@@ -15,7 +15,7 @@ const hosts = (query: string, more: Partial<SearchWork> = {}) =>
   Effect.map(find(query, more), (results) => [...new Set(results.map(({ url }) => new URL(url).hostname))])
 
 describe("the sandbox's search", () => {
-  it.effect("puts the page that answers first", () =>
+  it.effect("returns the page that answers the query first", () =>
     Effect.gen(function* () {
       for (const [query, title] of [
         ["How far away is the Moon?", "The Moon"],
@@ -82,7 +82,7 @@ describe("the sandbox's search", () => {
     })
   )
 
-  it.effect("prefers the pages of a country, and sizes snippets as requested", () =>
+  it.effect("prefers the pages of a country, and returns snippets of the requested size", () =>
     Effect.gen(function* () {
       const [first] = yield* titles("capital", { country: "JP" })
       assert.strictEqual(first, "Tokyo, capital of Japan")

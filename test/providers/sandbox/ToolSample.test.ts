@@ -15,12 +15,12 @@ declare const tools: { run(args: {
   lines: number;
 }): Promise<unknown>; };`
 
-describe("a call of the sandbox", () => {
+describe("a tool call of the sandbox", () => {
   it("has sample arguments", () => {
     assert.deepStrictEqual(argumentsFor(tool("Looks."), new Set()), { input: "sample input" })
   })
 
-  it("gives a tool that runs code a call of the named function with its required arguments", () => {
+  it("runs the named function with its required arguments when the tool runs code", () => {
     assert.deepStrictEqual(argumentsFor(tool(declared), new Set(["Use", "run"])), {
       input: 'text(await tools.run({"cmd":"sample cmd","lines":1}))'
     })

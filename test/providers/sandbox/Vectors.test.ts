@@ -6,8 +6,8 @@ const cosine = (a: string | ReadonlyArray<number>, b: string | ReadonlyArray<num
   return left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0)
 }
 
-describe("hashed vectors", () => {
-  it("are of length one, as wide as asked, and the same for the same text", () => {
+describe("the sandbox's embedding vectors", () => {
+  it("have length one and the requested dimensions, and are the same for the same text", () => {
     for (const input of ["the cat sat on the mat", "!", "Ωμέγα", [1, 2, 3]]) {
       for (const dimensions of [1, 8, 1_536]) {
         const vector = vectorOf(input, dimensions)
@@ -18,7 +18,7 @@ describe("hashed vectors", () => {
     }
   })
 
-  it("are the closer the more words texts share", () => {
+  it("are closer the more words the texts share", () => {
     const text = "the quick brown fox jumps over the lazy dog"
     const texts = [
       text,
@@ -36,13 +36,13 @@ describe("hashed vectors", () => {
     assert.isBelow(likeness[4]!, 0.2)
   })
 
-  it("bring together forms of a word, and texts in any case", () => {
+  it("are close for forms of one word, and equal for texts in any case", () => {
     assert.isAbove(cosine("painting", "paintings"), 0.3)
     assert.isBelow(cosine("painting", "economy"), 0.1)
     assert.approximately(cosine("Cats AND Dogs", "cats and dogs"), 1, 1e-5)
   })
 
-  it("are made of tokens too, the closer the more they share", () => {
+  it("of token lists are closer the more tokens the lists share", () => {
     assert.approximately(cosine([1, 2, 3], [3, 2, 1]), 1, 1e-5)
     assert.isAbove(cosine([1, 2, 3, 4], [1, 2, 3, 5]), cosine([1, 2, 3, 4], [1, 6, 7, 5]))
   })

@@ -18,14 +18,14 @@ const scene: ClipContent = {
 
 const job = (fault?: VideoFault, ms = 1_000): VideoJob => ({ takenAt: 5_000, ms, fault, scene })
 
-describe("a ticket of the sandbox's", () => {
+describe("a job ticket of the sandbox", () => {
   it("contains the whole job, in URL-safe characters", () => {
     const ticket = ticketOf(job("break"))
     assert.match(ticket, /^[A-Za-z0-9_-]+$/)
     assert.deepEqual(JSON.parse(JSON.stringify(jobOf(ticket))), JSON.parse(JSON.stringify(job("break"))))
   })
 
-  it("is distinguished from other text", () => {
+  it("is not recognized in other text", () => {
     for (const none of ["", "ticket", "d97415a1-5796", Buffer.from('{"takenAt":1}').toString("base64url"), "bnVsbA"]) {
       assert.isUndefined(jobOf(none), none)
     }
@@ -33,7 +33,7 @@ describe("a ticket of the sandbox's", () => {
 })
 
 describe("the progress of a job", () => {
-  it("follows from the time", () => {
+  it("depends on the time only", () => {
     const at = (now: number) => progressAt(job(), now)
     assert.deepStrictEqual(at(4_000), { _tag: "Queued" })
     assert.deepStrictEqual(at(5_099), { _tag: "Queued" })
@@ -44,7 +44,7 @@ describe("the progress of a job", () => {
     assert.deepStrictEqual(progressAt(job(undefined, 0), 5_000), { _tag: "Ended" })
   })
 
-  it("stays halfway when it stalls", () => {
+  it("stays at half when the job stalls", () => {
     for (const now of [5_600, 6_000, 1e15]) {
       assert.deepStrictEqual(progressAt(job("stall"), now), { _tag: "Processing", progress: 50 })
     }

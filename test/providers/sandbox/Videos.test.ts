@@ -12,7 +12,7 @@ const { makeVideo, videoClip, videoState } = makeVideos("up")
 const taken = (steering?: string, work: Partial<VideoWork> = {}) =>
   Effect.map(makeVideo(workCall({ steering }), videoWork(work)), ({ ticket }) => ticket)
 
-/** Asked by a process that knows nothing but the ticket. */
+/** The state, requested by another process, which has only the ticket. */
 const stateOf = (ticket: string) => makeVideos("up").videoState(workCall(), ticket)
 
 const tagsOf = Effect.fnUntraced(function* (ticket: string, ...steps: ReadonlyArray<number>) {
@@ -63,13 +63,13 @@ describe("the sandbox's videos", () => {
     })
   )
 
-  it.effect("fail at submission, too", () =>
+  it.effect("fail when their state is requested with a fault, too", () =>
     Effect.gen(function* () {
       const ticket = yield* taken("latency_ms=0")
       const asked = (steering: string) => videoState(workCall({ steering }), ticket)
       assert.strictEqual((yield* Effect.flip(asked("fault=rate_limit"))).fault._tag, "RateLimited")
       assert.strictEqual((yield* Effect.flip(asked("fault=error"))).fault._tag, "ServerError")
-      // What is said of how it is made has been said when it was taken.
+      // Steering of the job's course counts only at submission.
       for (const steering of ["fault=break", "fault=stall", "latency_ms=5000"]) {
         assert.strictEqual((yield* asked(steering))._tag, "Completed")
       }
@@ -94,7 +94,7 @@ describe("the sandbox's videos", () => {
     })
   )
 
-  it.effect("name their sources", () =>
+  it.effect("show which sources they have", () =>
     Effect.gen(function* () {
       const image = { bytes: Buffer.from("an image"), contentType: "image/png" }
       const video = { bytes: new Uint8Array(), contentType: "video/mp4" }
@@ -107,7 +107,7 @@ describe("the sandbox's videos", () => {
     Effect.gen(function* () {
       const work = { duration: 4, aspectRatio: "9:16" } as const
       const state = yield* stateOf(yield* taken("latency_ms=0", work))
-      if (state._tag !== "Completed" || !("url" in state.clip)) return assert.fail("it has no address")
+      if (state._tag !== "Completed" || !("url" in state.clip)) return assert.fail("the clip has no URL")
       const { url } = state.clip
       const clip = yield* videoClip(workCall(), url)
       assert.strictEqual(clip.contentType, "video/mp4")

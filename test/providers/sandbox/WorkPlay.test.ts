@@ -9,8 +9,8 @@ const play = (steering?: string) =>
 
 const faultOf = (steering: string) => Effect.map(Effect.flip(play(steering)), ({ fault }) => fault)
 
-describe("the sandbox at work other than chat", () => {
-  it.effect("answers", () =>
+describe("the sandbox's work other than chat", () => {
+  it.effect("answers, with an empty answer when steered so, and ignores faults for another provider", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* play(), "an answer")
       assert.strictEqual(yield* play("fault=empty"), "nothing")
@@ -28,7 +28,7 @@ describe("the sandbox at work other than chat", () => {
     })
   )
 
-  it.effect("takes its latency within its time limit", () =>
+  it.effect("takes the steered latency, within its time limit", () =>
     Effect.gen(function* () {
       for (const [steering, ms, outcome] of [
         ["latency_ms=500", 500, "an answer"],

@@ -40,7 +40,7 @@ describe("a search request for Tavily", () => {
     assert.strictEqual(encoded({ publishedBefore: "2021-01-01" })["end_date"], "2021-01-01")
   })
 
-  it("is rejected by field when Tavily cannot honour it", () => {
+  it("is rejected by field when Tavily does not support the option", () => {
     const lacks: ReadonlyArray<readonly [Partial<SearchWork>, string | undefined]> = [
       [{}, undefined],
       [{ country: "DE", recency: "day", domains: ["a.example"], publishedAfter: "2020-01-01" }, undefined],

@@ -35,7 +35,7 @@ const faultOf = (...said: Said) =>
   )
 
 layer(Outbound.layer, { excludeTestServices: true })("Tavily", (it) => {
-  it.effect("returns pages in the order of the queries, with their facts", () =>
+  it.effect("returns pages in the order of the queries, with title, URL, snippet and date", () =>
     Effect.gen(function* () {
       const pages = (query: string): Said => [
         200,
@@ -74,7 +74,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Tavily", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("answers all of several queries or none", () =>
+  it.effect("fails when one of several queries fails", () =>
     Effect.gen(function* () {
       const { run } = yield* asked({ queries: ["a", "b"] }, (query) =>
         query === "a" ? [200, { results: [page()] }] : [503, { detail: "busy" }]
@@ -83,7 +83,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Tavily", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("maps its errors", () =>
+  it.effect("reads Tavily's errors as faults", () =>
     Effect.gen(function* () {
       const detail = { detail: { error: "bad for tvly-planted" } }
       assert.deepStrictEqual(yield* faultOf(400, detail), {
@@ -94,7 +94,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Tavily", (it) => {
       assert.deepInclude(yield* faultOf(422, { detail: [{ msg: "too long", loc: ["query"] }] }), { detail: "too long" })
       assert.deepInclude(yield* faultOf(404, "<html>"), { detail: "status 404" })
       for (const status of [401, 403]) assert.strictEqual((yield* faultOf(status, detail))._tag, "Unauthorized")
-      // Plan and budget used up: waiting does not help, and the caller is not to blame.
+      // The plan or budget is used up: waiting does not help, and the caller is not at fault.
       for (const status of [432, 433]) assert.strictEqual((yield* faultOf(status, detail))._tag, "Unauthorized")
       assert.deepStrictEqual(yield* faultOf(429, detail, { "retry-after": "9" }), {
         _tag: "RateLimited",

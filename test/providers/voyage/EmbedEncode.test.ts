@@ -5,8 +5,8 @@ import { embedWork, modelCall } from "../retrieval.ts"
 
 const encode = (more: Parameters<typeof embedWork>[0]) => encodeEmbeddings(modelCall("voyage-4"), embedWork(more))
 
-describe("embeddings in Voyage's words", () => {
-  it("say whether long inputs are cut, and name a format where it is not floats", () => {
+describe("an embeddings request to Voyage", () => {
+  it("states whether to truncate long inputs, and a format unless it is floats", () => {
     assert.deepStrictEqual(JSON.parse(Result.getOrThrow(encode({}))), {
       model: "voyage-4",
       input: ["a cat", "a dog"],
@@ -23,7 +23,7 @@ describe("embeddings in Voyage's words", () => {
     })
   })
 
-  it("are not those of tokens, nor of more than a thousand inputs", () => {
+  it("is rejected for token inputs and for more than 1,000 inputs", () => {
     const many = Array.from({ length: 1_001 }, () => "a")
     for (const inputs of [[[1, 2]], many]) {
       const encoded = encode({ inputs })

@@ -7,8 +7,8 @@ import { rerankWork, modelCall } from "../retrieval.ts"
 const decode = (body: unknown, topN?: number) =>
   decodeRerank(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), rerankWork({ topN }), faultOfError)
 
-describe("reranking in Voyage's words", () => {
-  it("says whether long documents are cut, and asks for none of them back", () => {
+describe("a rerank request to Voyage", () => {
+  it("states whether to truncate long documents, and requests none of them back", () => {
     const common = {
       model: "rerank-2.5",
       query: "cats",
@@ -21,7 +21,7 @@ describe("reranking in Voyage's words", () => {
     assert.deepStrictEqual(encode({ topN: 1, truncation: true }), { ...common, top_k: 1, truncation: true })
   })
 
-  it("is answered with the best first and what was used", () => {
+  it("returns the best results first, and the usage", () => {
     const data = [
       { index: 0, relevance_score: 0.25, document: "x" },
       { index: 1, relevance_score: 0.75 }
@@ -36,7 +36,7 @@ describe("reranking in Voyage's words", () => {
     assert.isUndefined(Result.getOrThrow(decode({ data: [data[1]] }, 1)).tokens)
   })
 
-  it("is refused where results are not those of the documents", () => {
+  it("fails when the results do not match the documents", () => {
     const result = (index: unknown, relevance_score: unknown) => ({ index, relevance_score })
     const bad = [
       "no JSON",
@@ -49,11 +49,15 @@ describe("reranking in Voyage's words", () => {
     ]
     for (const body of bad) {
       const decoded = decode(body)
-      assert.strictEqual(Result.isFailure(decoded) ? decoded.failure._tag : "taken", "Malformed", JSON.stringify(body))
+      assert.strictEqual(
+        Result.isFailure(decoded) ? decoded.failure._tag : "accepted",
+        "Malformed",
+        JSON.stringify(body)
+      )
     }
     for (const body of [{ error: { message: "busy", code: 503 } }, { object: "error", message: "busy", code: 503 }]) {
       const error = decode(body)
-      assert.strictEqual(Result.isFailure(error) ? error.failure._tag : "taken", "ServerError")
+      assert.strictEqual(Result.isFailure(error) ? error.failure._tag : "accepted", "ServerError")
     }
   })
 })

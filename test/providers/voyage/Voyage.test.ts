@@ -8,7 +8,7 @@ import { answering, embed, faultOf, rerank } from "../retrieval.ts"
 const adapter = (baseUrl: string) => makeVoyage({ id: "up", baseUrl, apiKey: Redacted.make("sk-planted") })
 
 layer(Outbound.layer, { excludeTestServices: true })("Voyage", (it) => {
-  it.effect("is asked neither for vectors of tokens nor to chat", () =>
+  it.effect("refuses token embeddings and chat without a request", () =>
     Effect.gen(function* () {
       const { asked, base } = yield* answering(200, {})
       const provider = yield* adapter(base)
@@ -18,7 +18,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Voyage", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("reranks", () =>
+  it.effect("reranks documents", () =>
     Effect.gen(function* () {
       const data = [0, 1].map((index) => ({ index, relevance_score: index }))
       const { asked, base } = yield* answering(200, { data, usage: { total_tokens: 9 } })

@@ -8,7 +8,7 @@ const piece = (text: string) => [Buffer.from(text)]
 const textOf = (pieces: ReadonlyArray<Uint8Array> | undefined) =>
   pieces === undefined ? undefined : Buffer.concat(pieces).toString()
 
-it.effect("joins what has arrived, wakes a waiting reader, and reports its end", () =>
+it.effect("ArrivingList joins the pieces that have arrived, wakes a waiting reader, and reports its end", () =>
   Effect.gen(function* () {
     const arriving = new ArrivingList(piece("a"), 10)
     arriving.push(piece("b"))
@@ -25,7 +25,7 @@ it.effect("joins what has arrived, wakes a waiting reader, and reports its end",
   })
 )
 
-it.effect("delivers what arrived before a break, and reports the reason", () =>
+it.effect("ArrivingList delivers the pieces before a failure, and then reports the failure", () =>
   Effect.gen(function* () {
     const arriving = new ArrivingList(piece("a"), 10)
     const fault = new ProviderError({ provider: "p", fault: { _tag: "Broken", detail: "ECONNRESET" } })
@@ -36,7 +36,7 @@ it.effect("delivers what arrived before a break, and reports the reason", () =>
   })
 )
 
-it.effect("makes its writer wait while too much is unread", () =>
+it.effect("ArrivingList makes its writer wait while too much is unread", () =>
   Effect.gen(function* () {
     const arriving = new ArrivingList([Buffer.alloc(200_000), Buffer.alloc(200_000), Buffer.alloc(200_000)], 300_000)
     const writer = yield* Effect.forkChild(arriving.taken, { startImmediately: true })
@@ -48,7 +48,7 @@ it.effect("makes its writer wait while too much is unread", () =>
   })
 )
 
-it.effect("buffers nothing for a disconnected reader, and still ends", () =>
+it.effect("ArrivingList buffers nothing after its reader has left, and still ends", () =>
   Effect.gen(function* () {
     const arriving = new ArrivingList([Buffer.alloc(11)], 10)
     const writer = yield* Effect.forkChild(arriving.taken, { startImmediately: true })

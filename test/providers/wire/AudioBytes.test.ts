@@ -8,11 +8,11 @@ import { workCall } from "../work.ts"
 
 const formats: ReadonlyArray<AudioFormat> = ["mp3", "opus", "aac", "flac", "wav", "pcm"]
 
-/** What the sandbox's recording says, in 1.7 seconds. */
+/** The text of the sandbox's recording, which takes 1.7 seconds. */
 const RECORDED = "Hello from the sandbox."
 
-describe("the bytes of audio", () => {
-  it.live("are more than a recording of the text has, in any format", () =>
+describe("the limit on audio bytes", () => {
+  it.live("is larger than a recording of the text in any format", () =>
     Effect.gen(function* () {
       for (const format of formats) {
         const work = { input: RECORDED, voice: "coral", format, speed: 1 }
@@ -22,7 +22,7 @@ describe("the bytes of audio", () => {
     })
   )
 
-  it("grow with the text and its slowness, up to the most that is taken", () => {
+  it("grows with the text and a lower speed, up to the largest accepted size", () => {
     const bytes = (characters: number, speed: number, format: AudioFormat = "wav") =>
       mostAudioBytes({ input: "a".repeat(characters), format, speed })
     assert.deepStrictEqual(

@@ -19,7 +19,7 @@ describe("the kind of a body", () => {
     }
   })
 
-  it("is taken from the header when the bytes are ambiguous", () => {
+  it("is taken from the headers when the bytes are ambiguous", () => {
     assert.deepStrictEqual(
       [kindOf(bytes("<html>"), json, true), kindOf(bytes("<html>"), sse, true)],
       ["whole", "events"]
@@ -35,7 +35,7 @@ describe("the kind of a body", () => {
     assert.deepStrictEqual([kindOf(bytes("d"), json, false), kindOf(bytes("{"), sse, false)], ["events", "whole"])
   })
 
-  it("is events at first sight when no compression is declared", () => {
+  it("is events from the first bytes when no compression is declared", () => {
     assert.isTrue(areEvents(bytes("data: 1"), sse))
     assert.isFalse(areEvents(bytes("data: 1"), { ...sse, "content-encoding": "gzip" }))
     assert.isFalse(areEvents(bytes(": hi"), sse))

@@ -20,7 +20,7 @@ const wire = { type: "clear_tool_uses_20250919", trigger, keep: { type: "tool_us
 const edits: Conversation["contextEdits"] = [{ kind: "clear_tool_uses", wire }]
 const call = (more: Partial<Conversation>) => chatCall({ conversation: asked("", { messages, ...more }) })
 
-/** A provider that notes what it is asked. */
+/** A provider that records its calls. */
 const noting = (editsContext: boolean) => {
   const calls: Array<ChatCall> = []
   const provider: Provider = {
@@ -39,7 +39,7 @@ const noting = (editsContext: boolean) => {
   return { calls, provider: withContextEdits(provider) }
 }
 
-describe("a provider without edits of its own", () => {
+describe("a provider without context edits of its own", () => {
   it.effect("receives the edited prompt, and its answers report the edits", () =>
     Effect.gen(function* () {
       const { calls, provider } = noting(false)
@@ -60,7 +60,7 @@ describe("a provider without edits of its own", () => {
     })
   )
 
-  it.effect("is unchanged without edits, as is one that edits by itself", () =>
+  it.effect("is called unchanged without edits, as is a provider that applies edits itself", () =>
     Effect.gen(function* () {
       for (const [editsContext, contextEdits] of [
         [false, undefined],

@@ -29,7 +29,7 @@ const listOf = (body: unknown, format: EmbedWork["format"] = "float") => {
 
 const faultOf = (body: unknown, format: EmbedWork["format"] = "float") => {
   const decoded = decode(body, format)
-  return Result.isFailure(decoded) ? decoded.failure : assert.fail("it was taken")
+  return Result.isFailure(decoded) ? decoded.failure : assert.fail("the body was accepted")
 }
 
 const element = (index: number, embedding: unknown, more: object = {}) => ({
@@ -54,7 +54,7 @@ describe("a list of embeddings", () => {
     assert.deepInclude(listOf(`{"data":${base64}}`, "base64"), { text: base64, tokens: undefined })
   })
 
-  it("is rewritten otherwise: out of order, with other members, in the other format", () => {
+  it("is rewritten when it is out of order, has other fields or is in the other format", () => {
     const list = [element(0, [1, 0.5]), element(1, [0, 1])]
     const bodies = [
       { data: [list[1], list[0]], usage },
@@ -86,7 +86,7 @@ describe("a list of embeddings", () => {
     assert.strictEqual(faultOf({ data: [element(0, ""), element(1, "AAAA")] }, "base64")._tag, "Malformed")
   })
 
-  it("is a fault when an error takes its place", () => {
+  it("fails with the error that the body contains instead", () => {
     for (const body of [
       { error: { message: "slow down", code: 429 } },
       { object: "error", message: "slow down", code: 429 }
@@ -114,7 +114,7 @@ describe("a list of embeddings", () => {
 })
 
 describe("base64", () => {
-  it("is that of little-endian 32-bit floats", () => {
+  it("encodes little-endian 32-bit floats", () => {
     assert.strictEqual(base64Of([1, -2]), "AACAPwAAAMA=")
     assert.deepStrictEqual(floatsOf("AACAPwAAAMA="), [1, -2])
   })

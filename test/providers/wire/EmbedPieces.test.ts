@@ -12,7 +12,7 @@ const vectors = (count: number, width = 3) =>
       `{"object":"embedding","index":${index},"embedding":[${Array.from({ length: width }, () => "-0.25").join()}]}`
   )
 
-/** What comes of an answer that arrives in pieces of these lengths, the last of them again and again. */
+/** The result of reading an answer in pieces of these lengths. */
 const read = (text: string, lengths: () => number, pieces = new EmbedPieces(asked(3))) => {
   const bytes = Buffer.from(text)
   const given: Array<Uint8Array> = []
@@ -27,7 +27,7 @@ const read = (text: string, lengths: () => number, pieces = new EmbedPieces(aske
 const answer = (list: string, behind = `,"model":"m","usage":{"prompt_tokens":5,"total_tokens":5}}`) =>
   `{"object":"list","data":${list}${behind}`
 
-describe("a list that arrives in pieces", () => {
+describe("a list of embeddings that arrives in pieces", () => {
   for (const seed of seeds(20)) {
     it(`is passed on completely however it is split (seed ${seed})`, () => {
       const random = new Random(seed)
@@ -36,13 +36,13 @@ describe("a list that arrives in pieces", () => {
       const most = 1 + random.below(200)
       const { end, given, wrong } = read(answer(list), () => 1 + random.below(most))
       assert.deepStrictEqual([wrong, end], [false, { tokens: 5 }])
-      // The bracket that ends it, and blanks before that, are left to whoever knows that all is well.
+      // The closing bracket, and whitespace before it, are left to the caller that knows that the answer is complete.
       assert.strictEqual(`${given}]`, `${list.slice(0, -1).trimEnd()}]`)
       assert.lengthOf(JSON.parse(`${given}]`), 3)
     })
   }
 
-  it("starts before its end, and never passes on an incomplete vector", () => {
+  it("is passed on before its end, and only in complete vectors", () => {
     const pieces = new EmbedPieces(asked(3))
     const [first = "", second = ""] = vectors(3)
     const push = (text: string) => Buffer.concat(pieces.push(Buffer.from(text))).toString()
@@ -58,13 +58,13 @@ describe("a list that arrives in pieces", () => {
     assert.deepStrictEqual([given.length, end], [wide.join().length + 1, { tokens: 5 }])
   })
 
-  it("takes vectors in base64", () => {
+  it("accepts vectors in base64", () => {
     const list = `[{"object":"embedding","index":0,"embedding":"AACAPw=="}]`
     const { end, given } = read(answer(list, "}"), () => 7, new EmbedPieces(asked(1, "base64")))
     assert.deepStrictEqual([`${given}]`, end], [list, { tokens: undefined }])
   })
 
-  it("is recognized as invalid: out of order, too many, too few, with other members, without a list, or with no end", () => {
+  it("is reported as invalid when out of order, of the wrong length, with other fields, without a list, or without an end", () => {
     const [first = "", second = "", third = ""] = vectors(3)
     const wrong = [
       answer(`[${second},${first},${third}]`),
@@ -87,7 +87,7 @@ describe("a list that arrives in pieces", () => {
     }
   })
 
-  it("is rejected when it continues without a vector", () => {
+  it("is rejected when it continues without a complete vector", () => {
     const endless = `{"data":[{"object":"embedding","index":0,"embedding":[${"1,".repeat(200_000)}`
     assert.isTrue(read(endless, () => 65_536).wrong)
     assert.isTrue(read(`{"x":"${"a".repeat(100_000)}`, () => 4_096).wrong)

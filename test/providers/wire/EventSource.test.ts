@@ -1,4 +1,4 @@
-/** Hosts whose bodies are not what their heads say, or what was asked for: every adapter reads what is there. */
+/** Hosts whose bodies differ from their headers or from what was requested: every adapter reads the body that came. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import type { ServerResponse } from "node:http"
@@ -17,7 +17,7 @@ import { candidate, chatCall } from "../calls.ts"
 import { both, faultOf, streamed } from "../suite.ts"
 import { upstream } from "../upstream.ts"
 
-/** How one adapter's host words an answer. */
+/** How one adapter's host encodes an answer. */
 interface Wire {
   readonly name: string
   readonly make: (origin: string) => Effect.Effect<Provider, never, Outbound>
@@ -131,7 +131,7 @@ const expected: Output = {
   usage: { input: 7, cached: 0, cacheWrite: 0, output: 9, reasoning: 0 }
 }
 
-/** A body under a head that need not fit it, written in these pieces. */
+/** A body, written in these pieces, with headers that may not match it. */
 interface Odd {
   readonly name: string
   readonly headers: Readonly<Record<string, string>>
@@ -169,32 +169,32 @@ const odds: ReadonlyArray<Odd> = [
   { name: "events under text/plain", headers: { "content-type": "text/plain" }, body: (wire) => [eventsOf(wire)] },
   { name: "events under no type", headers: {}, body: (wire) => [wire.head, wire.tail] },
   {
-    name: "events said to be compressed",
+    name: "events declared as compressed but plain",
     headers: { ...sse, "content-encoding": "br" },
     body: (wire) => [eventsOf(wire).slice(0, 3), eventsOf(wire).slice(3)]
   },
-  { name: "events behind a byte order mark", headers: json, body: (wire) => ["\uFEFF", eventsOf(wire)] },
+  { name: "events after a byte order mark", headers: json, body: (wire) => ["\uFEFF", eventsOf(wire)] },
   {
-    name: "events behind blank lines and comments",
+    name: "events after blank lines and comments",
     headers: sse,
     body: (wire) => ["\n\n", ": hi\n\n", eventsOf(wire)]
   },
-  { name: "events whose last one has no blank line", headers: sse, body: (wire) => [eventsOf(wire).slice(0, -1)] },
-  { name: "events whose last line has no end", headers: sse, body: (wire) => [eventsOf(wire).slice(0, -2)] },
-  { name: "a whole answer under text/event-stream", headers: sse, body: (wire) => [wholeOf(wire)] },
-  { name: "a whole answer under application/json", headers: json, body: (wire) => [wholeOf(wire)] },
+  { name: "events without a blank line after the last", headers: sse, body: (wire) => [eventsOf(wire).slice(0, -1)] },
+  { name: "events without a line end after the last", headers: sse, body: (wire) => [eventsOf(wire).slice(0, -2)] },
+  { name: "a complete answer under text/event-stream", headers: sse, body: (wire) => [wholeOf(wire)] },
+  { name: "a complete answer under application/json", headers: json, body: (wire) => [wholeOf(wire)] },
   {
-    name: "a whole answer behind blanks",
+    name: "a complete answer after whitespace",
     headers: json,
     body: (wire) => [" ".repeat(40), "\n".repeat(9), wholeOf(wire)]
   },
-  { name: "a whole answer behind a byte order mark", headers: json, body: (wire) => [`\uFEFF${wholeOf(wire)}`] },
-  { name: "a whole answer as the only event", headers: sse, body: (wire) => [event(wire.whole)] },
+  { name: "a complete answer after a byte order mark", headers: json, body: (wire) => [`\uFEFF${wholeOf(wire)}`] },
+  { name: "a complete answer as the only event", headers: sse, body: (wire) => [event(wire.whole)] },
   ...packed("events", eventsOf, sse),
-  ...packed("a whole answer", wholeOf, json)
+  ...packed("a complete answer", wholeOf, json)
 ]
 
-/** Writes piece by piece, each in a turn of its own. */
+/** Writes the pieces one by one, each in its own turn of the event loop. */
 const write = (answer: ServerResponse, pieces: ReadonlyArray<string | Uint8Array>): void => {
   const [piece, ...rest] = pieces
   if (piece === undefined) return void answer.end()
@@ -214,17 +214,17 @@ const answering = (wire: Wire, headers: Odd["headers"], pieces: ReadonlyArray<st
 const error = { message: "it broke", code: 503 }
 const flat = { message: "it broke", code: 503 }
 
-/** How hosts say within a 200 that they have failed. */
+/** How hosts report a failure in a 200 answer. */
 const errors: ReadonlyArray<readonly [name: string, frame: string]> = [
-  ["an error member", event({ error })],
-  ["an event called error with an error member", event({ error }, "error")],
-  ["an event called error with a flat object", event(flat, "error")],
-  ["an event called error with words", event("it broke", "error")],
-  ["an object that is an error", event({ object: "error", ...flat })],
-  ["a type that is an error", event({ type: "error", ...flat })],
-  ["a type that is an error with an error member", event({ type: "error", error })],
-  ["an error in words", event({ error: "it broke" })],
-  ["a message alone", event({ message: "it broke", status: 503 })],
+  ["an error field", event({ error })],
+  ["an event named error with an error field", event({ error }, "error")],
+  ["an event named error with a flat object", event(flat, "error")],
+  ["an event named error with plain text", event("it broke", "error")],
+  ["a flat object of the kind error", event({ object: "error", ...flat })],
+  ["a flat object of the type error", event({ type: "error", ...flat })],
+  ["an object of the type error with an error field", event({ type: "error", error })],
+  ["an error field with plain text", event({ error: "it broke" })],
+  ["a message field only", event({ message: "it broke", status: 503 })],
   ["an error without a blank line", event({ error }, "error").slice(0, -2)]
 ]
 
@@ -234,7 +234,7 @@ layer(Outbound.layer, { excludeTestServices: true })("odd bodies", (it) => {
   for (const wire of wires) {
     describe(wire.name, () => {
       for (const { body, headers, name } of odds) {
-        it.effect(`reads ${name}, asked for a stream or not`, () =>
+        it.effect(`reads ${name}, requested as a stream or not`, () =>
           Effect.gen(function* () {
             const provider = yield* answering(wire, headers, body(wire))
             for (const answer of both(provider, wire.call)) assert.deepStrictEqual(yield* answer, expected)
@@ -243,7 +243,7 @@ layer(Outbound.layer, { excludeTestServices: true })("odd bodies", (it) => {
       }
 
       for (const [name, frame] of errors) {
-        it.effect(`takes ${name} for a failure, before an answer and within it`, () =>
+        it.effect(`reports ${name} as a failure, before an answer and within it`, () =>
           Effect.gen(function* () {
             for (const end of frame.endsWith("\n\n") ? ["", event("[DONE]"), wire.tail] : [""]) {
               const early = yield* answering(wire, sse, [frame + end])
@@ -271,7 +271,7 @@ layer(Outbound.layer, { excludeTestServices: true })("odd bodies", (it) => {
         )
       }
 
-      it.effect("takes a body that is neither for a failure", () =>
+      it.effect("reports a body that is neither events nor a complete answer as a failure", () =>
         Effect.gen(function* () {
           for (const [headers, body] of [
             [json, "<html>no</html>"],
@@ -292,7 +292,7 @@ layer(Outbound.layer, { excludeTestServices: true })("odd bodies", (it) => {
         }).pipe(Effect.scoped)
       )
 
-      it.effect("gives the events of a compressed stream as they come", () =>
+      it.effect("decodes a compressed stream into separate events", () =>
         Effect.gen(function* () {
           const body = gzipSync(eventsOf(wire))
           const provider = yield* answering(wire, sse, [body])

@@ -18,7 +18,7 @@ describe("a complete answer requested as a stream", () => {
     })
   )
 
-  it.effect("fails when the stream breaks off or has no end", () =>
+  it.effect("fails when the stream breaks off or exceeds the size limit", () =>
     Effect.gen(function* () {
       const broken = { _tag: "Broken", detail: "X" } as const
       const cut = scripted("a", [text("a")], broken)

@@ -25,7 +25,7 @@ const faultOf = (say: (response: ServerResponse) => void, totalMs?: number) =>
 const box = (brand: string) => Buffer.from(`\0\0\0\x18ftyp${brand}more`, "latin1")
 
 layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: true })("reading a clip", (it) => {
-  it.effect("returns its bytes and its type", () =>
+  it.effect("returns its bytes and its content type", () =>
     Effect.gen(function* () {
       for (const [bytes, contentType] of [
         [box("isom"), "video/mp4"],
@@ -50,7 +50,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is retried after temporary failures, within the time limit", () =>
+  it.effect("retries temporary failures, within the time limit", () =>
     Effect.gen(function* () {
       const trouble: ReadonlyArray<(response: ServerResponse) => void> = [
         (response) => response.destroy(),
@@ -72,7 +72,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
     })
   )
 
-  it.effect("counts as lost when it is missing, because it was made", () =>
+  it.effect("reports a file that cannot be read as lost, because the provider has made it", () =>
     Effect.gen(function* () {
       for (const body of ["", "<html>", '{"error":"gone"}']) {
         const fault = yield* faultOf((response) => response.writeHead(200).end(body))
@@ -109,7 +109,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
     }).pipe(Effect.scoped)
   )
 
-  it.effect("calls no private address", () =>
+  it.effect("connects to no private address", () =>
     Effect.gen(function* () {
       for (const url of ["https://10.0.0.1/clip", "http://example.com/clip", "file:///etc/passwd", "clip", ""]) {
         assert.strictEqual((yield* Effect.flip(read(url))).fault._tag, "Lost", url)
@@ -120,7 +120,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
     })
   )
 
-  it.effect("converts to a data URL", () =>
+  it.effect("allows the image to be converted to a data URL", () =>
     Effect.sync(() => {
       const bytes = new Uint8Array([0, 1, 2, 255, 9]).subarray(1, 4)
       assert.strictEqual(dataUrlOf({ bytes, contentType: "image/png" }), "data:image/png;base64,AQL/")

@@ -14,7 +14,7 @@ const adapters = {
   openai: (baseUrl: string) => makeOpenAi({ id: "up", baseUrl, apiKey, flavour: "openai", stopsBillingOnAbort: true })
 }
 
-layer(Outbound.layer, { excludeTestServices: true })("vectors at hosts", (it) => {
+layer(Outbound.layer, { excludeTestServices: true })("embeddings from hosts", (it) => {
   for (const [name, adapter] of Object.entries(adapters)) {
     it.effect(`are requested from ${name} and passed on unchanged`, () =>
       Effect.gen(function* () {
@@ -28,7 +28,7 @@ layer(Outbound.layer, { excludeTestServices: true })("vectors at hosts", (it) =>
       }).pipe(Effect.scoped)
     )
 
-    it.effect(`fail at ${name} when it rejects, is limited, fails, breaks off or is unreachable`, () =>
+    it.effect(`fail at ${name} when it rejects, limits or fails a request, breaks off or is unreachable`, () =>
       Effect.gen(function* () {
         const rows = [
           [400, { detail: "bad: sk-planted" }, { _tag: "Refused", status: 400, detail: "bad: [secret]" }],

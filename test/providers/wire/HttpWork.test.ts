@@ -43,7 +43,7 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fails with the status of a rejection that is longer than an answer may be", () =>
+  it.effect("fails with the status of a rejection that is longer than the largest accepted answer", () =>
     Effect.gen(function* () {
       const told = "x".repeat(100_000)
       for (const answer of [
@@ -88,7 +88,7 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("times out", () =>
+  it.effect("times out on the total clock", () =>
     Effect.gen(function* () {
       const call = { clocks: { ...clocks, totalMs: 50 } }
       const error = yield* Effect.flip(posted(() => {}, call))
@@ -131,7 +131,7 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fails with the status of a streamed rejection with a body that breaks off", () =>
+  it.effect("fails with the status of a streamed rejection whose body breaks off", () =>
     Effect.gen(function* () {
       const { origin } = yield* upstream((_, response) => {
         response.writeHead(429, { "content-length": "100" }).write("{")
@@ -149,7 +149,7 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("does not chat where there is no chat", () =>
+  it.effect("refuses chat for a provider without chat", () =>
     Effect.gen(function* () {
       const { chat, chatStream } = withoutChat("up")
       assert.strictEqual((yield* Effect.flip(chat(chatCall()))).fault._tag, "Refused")

@@ -7,7 +7,7 @@ const failed = (fault: ProviderFault) => Result.fail(new ProviderError({ provide
 const image = { bytes: new Uint8Array([1]), contentType: "image/png" }
 
 describe("image helpers", () => {
-  it("match one of the supported aspect ratios within the tolerance", () => {
+  it("match a size to a supported aspect ratio within the tolerance", () => {
     const ratios = ["1:1", "16:9", "2:3"]
     const sizes = [
       [1024, 1024],
@@ -21,7 +21,7 @@ describe("image helpers", () => {
     )
   })
 
-  it.effect("return the successful images, or the failure, a loss first", () =>
+  it.effect("return the successful images, or else the failure, preferring a loss", () =>
     Effect.gen(function* () {
       const down = failed({ _tag: "ServerError", status: 500, detail: "X" })
       const lost = failed({ _tag: "Lost", detail: "X" })

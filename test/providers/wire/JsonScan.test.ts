@@ -12,7 +12,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** What a scan finds in a text from its first byte on, put together from the places of its parts. */
+/** Rebuilds the value at the start of a text from the positions that the scan reports. */
 const scanned = (text: string): unknown => {
   const scan = new JsonScan(bytesOf(text))
   const valueAt = (at: number): { readonly end: number; readonly value: unknown } => {
@@ -47,7 +47,7 @@ const scanned = (text: string): unknown => {
 }
 
 const strings = ["", "a", "]", "}", '"', "\\", '\\\\"', "a,b:c", "Ω😀", "\n\t\u0000", "[1,2]", '{"a":1}', "embedding"]
-/** None that are escaped: the parser of Node 26 at times gives an escaped name as the escaped name of another object. */
+/** Contains no escaped names: Node 26's parser sometimes returns an escaped name as that of another object. */
 const names = ["", "a", "]", "}", "a,b:c", "Ω😀", "[1,2]", "embedding", " "]
 const numbers = [0, -0.5, 1e21, -1e-7, 12345.678, Number.MAX_SAFE_INTEGER]
 
@@ -61,7 +61,7 @@ const randomValue = (random: Random, depth: number): unknown => {
   return Object.fromEntries(items.map((item, at) => [`${at}${random.pick(names)}`, item]))
 }
 
-/** The text of a value, with blanks wherever they may be. */
+/** The JSON text of a value, with whitespace wherever it is allowed. */
 const written = (random: Random, value: unknown): string => {
   const blank = () => random.pick(["", "", " ", "\n", "\t \r\n"])
   const of = (one: unknown): string => {
@@ -75,7 +75,7 @@ const written = (random: Random, value: unknown): string => {
   return `${blank()}${of(value)}${blank()}`
 }
 
-/** A text that has been damaged in one place. */
+/** The text, damaged in one place. */
 const damaged = (random: Random, text: string): string => {
   const at = random.below(text.length + 1)
   const piece = random.pick([
@@ -154,7 +154,7 @@ describe(`JsonScan (SCAN_SEED=${seed})`, () => {
     assert.isUndefined(scanned(nested(66)))
   })
 
-  it("finds the end of vectors without scanning them", () => {
+  it("finds the end of vectors without parsing them", () => {
     const text = '[[1, -2.5e-3\n],[3],["]"],[[1]],[],[{"a":1}],"AAA=","a\\"b",[4'
     const scan = new JsonScan(bytesOf(text))
     const at = (part: string) => text.indexOf(part)

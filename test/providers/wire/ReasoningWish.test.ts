@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { effortOfTokens, isReasoningOff } from "../../../src/providers/wire/ReasoningWish.ts"
 
-it("recognizes each way to turn reasoning off", () => {
+it("isReasoningOff recognizes each way to turn reasoning off", () => {
   for (const off of [
     { enabled: false },
     { effort: "none" },
@@ -15,7 +15,7 @@ it("recognizes each way to turn reasoning off", () => {
   }
 })
 
-it("turns a token budget into the effort that uses about as many tokens", () => {
+it("effortOfTokens turns a token budget into the effort that uses about as many tokens", () => {
   const efforts = [1, 2_048, 2_049, 8_192, 8_193].map(effortOfTokens)
   assert.deepStrictEqual(efforts, ["low", "low", "medium", "medium", "high"])
 })

@@ -80,17 +80,17 @@ const policy: ReadonlyArray<readonly [host: string, detail: string, hints?: Refu
 
 describe("subjectOf", () => {
   for (const [host, detail, hints] of overflow) {
-    it(`tells that a prompt is too long for ${host}: ${detail.slice(0, 40)}`, () => {
+    it(`recognizes that a prompt is too long for ${host}: ${detail.slice(0, 40)}`, () => {
       assert.strictEqual(subjectOf(detail, hints), "context")
     })
   }
   for (const [host, detail, hints] of policy) {
-    it(`tells that ${host} does not answer such content: ${detail.slice(0, 40)}`, () => {
+    it(`recognizes a content policy violation from ${host}: ${detail.slice(0, 40)}`, () => {
       assert.strictEqual(subjectOf(detail, hints), "policy")
     })
   }
 
-  it("takes no other refusal for one of these", () => {
+  it("recognizes neither in other refusals", () => {
     for (const detail of [
       "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
       "Invalid value: 'x'. Supported values are: 'system', 'user'.",
@@ -104,7 +104,7 @@ describe("subjectOf", () => {
 })
 
 describe("refusedFault", () => {
-  it("keeps the member that a provider names, and nothing that is none", () => {
+  it("keeps a field path that a provider names, and drops anything else", () => {
     const paramOf = (param: string) => refusedFault(400, "no", { param }).param
     assert.strictEqual(paramOf("messages[0].content"), "messages[0].content")
     assert.strictEqual(paramOf("body.messages.0.role"), "messages.0.role")
@@ -113,7 +113,7 @@ describe("refusedFault", () => {
       assert.isUndefined(paramOf(param), param)
   })
 
-  it("is what moderation is that is told with a status of credentials", () => {
+  it("reports a moderation refusal with status 403 as refused, not as unauthorized", () => {
     const detail = "Your chosen model requires moderation and your input was flagged for violence."
     assert.deepInclude(faultOf(403, detail, undefined), { _tag: "Refused", about: "policy" })
     assert.deepInclude(faultOf(403, "No access", undefined), { _tag: "Unauthorized" })

@@ -57,7 +57,7 @@ describe("SseParser", () => {
     }
   })
 
-  it("puts the replacement character where bytes are not UTF-8, as a decoder of the whole would", () => {
+  it("decodes bytes that are not UTF-8 to replacement characters, as a decoder of the whole text does", () => {
     const bytes = Uint8Array.of(...bytesOf("data: a"), 0xc3, ...bytesOf("b"), 0xf0, 0x9f, ...bytesOf("\n\n"))
     const whole = new TextDecoder().decode(bytes).slice("data: ".length, -2)
     for (let at = 0; at <= bytes.length; at++) {
@@ -65,7 +65,7 @@ describe("SseParser", () => {
     }
   })
 
-  it("rejects an event longer than allowed, on one line or on many", () => {
+  it("rejects an event longer than the limit, on one line or on several", () => {
     assert.deepStrictEqual(parse([bytesOf("data: 12345678"), bytesOf("9012345")], 20).fits, [true, false])
     assert.deepStrictEqual(parse([bytesOf("data: 1234567890\n"), bytesOf("data: 1234567890\n")], 20).fits, [
       true,

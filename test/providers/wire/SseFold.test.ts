@@ -5,7 +5,7 @@ import { type FrameReader, SseFold } from "../../../src/providers/wire/SseFold.t
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-/** A format in which a frame is a text, `bye` is the end, and `bad` is a fault. */
+/** A format in which a frame is a text, `bye` ends the stream, and `bad` is a fault. */
 const scene = () => {
   const endings: Array<boolean> = []
   const fold = new SseFold((out): FrameReader => {
@@ -56,7 +56,7 @@ describe("SseFold", () => {
     assert.deepStrictEqual(broken.fold.fault, { _tag: "Broken", detail: "bad" })
   })
 
-  it("tells the reader that the body has ended with the last frame", () => {
+  it("passes to the reader that the body has ended with the last frame", () => {
     const { endings, fold } = scene()
     fold.push(bytesOf("data: a\n\ndata: b"))
     assert.deepStrictEqual(textOf(fold.flush()), ["b"])

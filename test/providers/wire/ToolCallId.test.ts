@@ -2,14 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { toolCallId } from "../../../src/providers/wire/ToolCallId.ts"
 
 describe("toolCallId", () => {
-  it("is the same for the same request and place, and for no other", () => {
+  it("returns the same id for the same request and index, and different ids otherwise", () => {
     assert.strictEqual(toolCallId("req_abc-123", 0), "call_reqabc123_0")
     assert.strictEqual(toolCallId("req_abc-123", 0), toolCallId("req_abc-123", 0))
     assert.notStrictEqual(toolCallId("req_abc-123", 1), toolCallId("req_abc-123", 0))
     assert.notStrictEqual(toolCallId("req_abc-124", 0), toolCallId("req_abc-123", 0))
   })
 
-  it("keeps to the 40 characters of an OpenAI id", () => {
+  it("returns an id of at most 40 characters, OpenAI's limit", () => {
     assert.isAtMost(toolCallId(`req_${"0123456789abcdef".repeat(4)}`, 127).length, 40)
   })
 })

@@ -75,26 +75,28 @@ describe("withToolNames", () => {
     }
   }
 
-  it.effect("sends short names in tools, choice and history, and answers in the caller's, whole and streamed", () =>
-    Effect.gen(function* () {
-      const provider = withToolNames(host, OPENAI_NAMES)
-      const call = chatCall({ conversation })
-      const output = yield* provider.chat(call)
-      assert.deepStrictEqual(
-        output.toolCalls.map(({ name }) => name),
-        [long]
-      )
-      const { messages, toolChoice, tools } = sent[0]!.conversation
-      const short = fittingName(long, OPENAI_NAMES)
-      assert.deepStrictEqual(
-        tools.map(({ name }) => name),
-        [short, "look"]
-      )
-      assert.deepStrictEqual(toolChoice, { type: "tool", name: short })
-      assert.deepInclude(messages[1], { toolCalls: [{ id: "c1", name: short, arguments: "{}" }] })
-      const events = (yield* drain(yield* provider.chatStream(call))).flat()
-      assert.deepStrictEqual(events, [{ _tag: "ToolStart", index: 0, id: "c2", name: long }])
-    }).pipe(Effect.scoped)
+  it.effect(
+    "sends short names in tools, tool choice and history, and restores the caller's in complete and streamed answers",
+    () =>
+      Effect.gen(function* () {
+        const provider = withToolNames(host, OPENAI_NAMES)
+        const call = chatCall({ conversation })
+        const output = yield* provider.chat(call)
+        assert.deepStrictEqual(
+          output.toolCalls.map(({ name }) => name),
+          [long]
+        )
+        const { messages, toolChoice, tools } = sent[0]!.conversation
+        const short = fittingName(long, OPENAI_NAMES)
+        assert.deepStrictEqual(
+          tools.map(({ name }) => name),
+          [short, "look"]
+        )
+        assert.deepStrictEqual(toolChoice, { type: "tool", name: short })
+        assert.deepInclude(messages[1], { toolCalls: [{ id: "c1", name: short, arguments: "{}" }] })
+        const events = (yield* drain(yield* provider.chatStream(call))).flat()
+        assert.deepStrictEqual(events, [{ _tag: "ToolStart", index: 0, id: "c2", name: long }])
+      }).pipe(Effect.scoped)
   )
 
   it("changes nothing when the host accepts every name", () => {

@@ -3,8 +3,8 @@ import { objectSchema } from "../../../src/providers/wire/ToolSchema.ts"
 
 const text = { type: "string" }
 
-describe("a schema of arguments as one object", () => {
-  it("stays what it is where it is one, or can be none", () => {
+describe("a schema of arguments at the root of a tool", () => {
+  it("stays unchanged when it describes an object, or cannot", () => {
     const plain = { $schema: "x", type: "object", properties: { a: { anyOf: [text, { type: "null" }] } } }
     assert.deepStrictEqual(objectSchema(plain), plain)
     assert.deepStrictEqual(objectSchema({ type: "array", items: text }), { type: "array", items: text })
@@ -13,7 +13,7 @@ describe("a schema of arguments as one object", () => {
     assert.deepStrictEqual(objectSchema({}), { type: "object" })
   })
 
-  it("has the members of all choices, and requires what each of them requires", () => {
+  it("merges the properties of all choices, and requires only what each choice requires", () => {
     const schema = {
       $defs: {
         B: { properties: { kind: { const: "b" }, n: { $ref: "#/$defs/N" } }, required: ["kind", "n"] },
@@ -34,7 +34,7 @@ describe("a schema of arguments as one object", () => {
     })
   })
 
-  it("tells which members of an object are needed beside its own", () => {
+  it("states in the description which properties the choices require beside the object's own", () => {
     const choice = {
       type: "object",
       properties: { a: text, b: text },
@@ -47,7 +47,7 @@ describe("a schema of arguments as one object", () => {
     })
   })
 
-  it("has the members of all its parts", () => {
+  it("merges the properties of all parts of an allOf", () => {
     const schema = {
       allOf: [{ properties: { a: text }, required: ["a"] }, { allOf: [{ properties: { b: text }, required: ["b"] }] }],
       not: { required: ["c"] }
@@ -59,7 +59,7 @@ describe("a schema of arguments as one object", () => {
     })
   })
 
-  it("ends where references lead in circles, and soon where choices are many", () => {
+  it("ends at circular references, and quickly with many choices", () => {
     const circle = { $defs: { A: { anyOf: [{ $ref: "#/$defs/A" }, { $ref: "#" }] } }, anyOf: [{ $ref: "#/$defs/A" }] }
     assert.deepInclude(objectSchema(circle), { type: "object", properties: {} })
     const names = Array.from({ length: 30 }, (_, at) => `D${at}`)

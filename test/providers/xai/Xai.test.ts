@@ -14,7 +14,7 @@ const said = (content: string) => ({
 const at = (origin: string) => makeXai({ id: "xai", baseUrl: `${origin}/v1`, apiKey: Redacted.make("sk-planted") })
 
 layer(withVideoHost, { excludeTestServices: true })("xAI", (it) => {
-  it.effect("chats as OpenAI does, with an effort that it knows", () =>
+  it.effect("chats through OpenAI's API, with an effort that it accepts", () =>
     Effect.gen(function* () {
       const { heard, origin } = yield* hearing((_, response) => json(response, 200, said("hi")))
       const provider = yield* at(origin)
@@ -75,7 +75,7 @@ layer(withVideoHost, { excludeTestServices: true })("xAI", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("does not blame the caller for the gateway's key", () =>
+  it.effect("does not blame the caller for the gateway's rejected key", () =>
     Effect.gen(function* () {
       const { origin } = yield* upstream((_, response) =>
         json(response, 400, { code: "invalid", error: "Incorrect API key provided: sk***" })
@@ -88,7 +88,7 @@ layer(withVideoHost, { excludeTestServices: true })("xAI", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("does not mistake a quoted caller text for a rejected key", () =>
+  it.effect("does not mistake the caller's text in an error for a rejected key", () =>
     Effect.gen(function* () {
       const error = "Invalid schema: 'Incorrect API key provided' is no type"
       const { origin } = yield* upstream((_, response) => json(response, 400, { code: "invalid", error }))

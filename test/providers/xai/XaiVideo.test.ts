@@ -14,7 +14,7 @@ const wire: VideoWire = {
 const call = workCall({}, wire.upstreamId)
 const image = { bytes: new Uint8Array([1, 2, 3]), contentType: "image/png" }
 
-/** What an adapter makes of this answer to the question how far a job is. */
+/** The state that the adapter reads from this answer. */
 const stateAt = (status: number, body: unknown) =>
   Effect.gen(function* () {
     const { heard, provider } = yield* videoHost(wire, (_, response) => json(response, status, body))
@@ -57,7 +57,7 @@ layer(withVideoHost, { excludeTestServices: true })("xAI's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("reject a reference video", () =>
+  it.effect("are rejected with a reference video", () =>
     Effect.gen(function* () {
       const { heard, provider } = yield* videoHost(wire, (_, response) => json(response, 200, {}))
       const asked = videoWork({ referenceVideo: { bytes: new Uint8Array([1]), contentType: "video/mp4" } })
@@ -66,7 +66,7 @@ layer(withVideoHost, { excludeTestServices: true })("xAI's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("have the reported progress", () =>
+  it.effect("report the host's progress", () =>
     Effect.gen(function* () {
       const pending = (progress?: unknown) => stateAt(202, { status: "pending", progress })
       assert.deepStrictEqual(yield* pending(), { _tag: "Processing", progress: undefined })
@@ -80,7 +80,7 @@ layer(withVideoHost, { excludeTestServices: true })("xAI's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fail finally, with the reason when the caller caused it", () =>
+  it.effect("fail with the reason when the caller caused it", () =>
     Effect.gen(function* () {
       const error = (code: string) => ({ status: "failed", error: { code, message: "because" } })
       const url = "https://vidgen.x.ai/kite.mp4"
