@@ -14,12 +14,12 @@ const session = (
   auto: { options: { ...defaultAutoOptions, pinModel: true, ...options }, sessionId }
 })
 
-/** Of a plan only its choice matters to a pin. */
+/** A plan with a choice of this model, the only part that matters to a pin. */
 const chose = (id: string, decision: object | undefined = {}): Plan =>
   ({ candidates: [{ model: { id } }], decision }) as unknown as Plan
 
 describe("pins of svc/auto", () => {
-  it("are by account, session and cost tier", () => {
+  it("are separate for each account, session and cost tier", () => {
     const pins = new Pins()
     pins.pin(session("a", "s"), chose("one"), () => true)
     assert.strictEqual(pins.of(session("a", "s")), "one")
@@ -43,7 +43,7 @@ describe("pins of svc/auto", () => {
     assert.strictEqual(pins.of(session("a", "s")), "two")
   })
 
-  it("contain the choice of svc/auto, for sessions that ask for pins", () => {
+  it("record only choices of svc/auto, in sessions that request pins", () => {
     const pins = new Pins()
     pins.pin(session("a", "s"), { ...chose("one"), decision: undefined } as unknown as Plan, () => true)
     pins.pin(session("a", "s", { pinModel: false }), chose("one"), () => true)

@@ -48,7 +48,7 @@ const request: ChatRequest = {
 
 const wish: CacheWish = { use: true, lifeSeconds: 300 }
 
-/** The cache before real plans, and a provider's answer in place of all that costs money. */
+/** The cache with real plans, over an inference that returns this answer for free. */
 const scene = (
   answer: Answer = answerWith({ text: "hi", finish: "stop" }),
   replayed = false,
@@ -188,7 +188,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("distinguishes requests by everything that changes an answer, and by nothing else", () =>
+  it.effect("distinguishes requests by every field that changes the answer, and by no other", () =>
     Effect.gen(function* () {
       const { ask } = yield* scene()
       yield* ask()
@@ -233,7 +233,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("neither reads nor caches where that is forbidden", () =>
+  it.effect("neither reads nor writes the cache when the request or its policy forbids it", () =>
     Effect.gen(function* () {
       const { ask, seen } = yield* scene()
       const tools = [{ name: "look", description: undefined, parameters: undefined, strict: undefined }]
@@ -253,11 +253,11 @@ describe("CachedChat", () => {
 
   const call: ToolCall = { id: "c", name: "look", arguments: "{}" }
   const unfit: Readonly<Record<string, Answer>> = {
-    "one that was cut short": answerWith({ text: "h", finish: "length" }),
-    "one that was filtered": answerWith({ text: "h", finish: "content_filter" }),
-    "one that did not say how it ended": answerWith({ text: "h" }),
-    "one that calls": answerWith({ toolCalls: [call], finish: "stop" }),
-    "one of another model": answerWith({ text: "h", finish: "stop" }, { resolvedModel: "gpt-4o-mini" })
+    "a truncated answer": answerWith({ text: "h", finish: "length" }),
+    "a filtered answer": answerWith({ text: "h", finish: "content_filter" }),
+    "an answer without a finish reason": answerWith({ text: "h" }),
+    "an answer with tool calls": answerWith({ toolCalls: [call], finish: "stop" }),
+    "an answer from another model": answerWith({ text: "h", finish: "stop" }, { resolvedModel: "gpt-4o-mini" })
   }
   for (const [name, answer] of Object.entries(unfit)) {
     it.effect(`does not cache ${name}`, () =>
@@ -268,9 +268,9 @@ describe("CachedChat", () => {
     )
   }
 
-  it.effect("caches an answer that the caller's own cap cut short", () =>
+  it.effect("caches an answer that the caller's own output limit truncated", () =>
     Effect.gen(function* () {
-      const { ask } = yield* scene(unfit["one that was cut short"])
+      const { ask } = yield* scene(unfit["a truncated answer"])
       const capped = { conversation: asked("Hello", { maxOutputTokens: 1 }) }
       assert.deepStrictEqual(yield* statuses(ask, capped, capped), ["MISS", "HIT"])
     })
@@ -357,12 +357,12 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("fails when no plan is possible, cached or not", () =>
+  it.effect("fails when no plan is possible, unless a stored answer may exist under the idempotency key", () =>
     Effect.gen(function* () {
       const { ask } = yield* scene()
       const { reason } = yield* Effect.flip(ask({ chain: ["no-such-model"] }))
       assert.strictEqual(reason._tag, "UnknownModel")
-      // What stands under an idempotency key is inference's to find, though its model be gone.
+      // Inference looks up an answer stored under an idempotency key, even when its model no longer exists.
       const claim = { idempotencyKey: "k", claim: "POST /chat k", fingerprint: "f" }
       assert.strictEqual((yield* ask({ chain: ["no-such-model"], claim })).status, "BYPASS")
     })

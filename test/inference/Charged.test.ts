@@ -12,7 +12,7 @@ import { asked, BALANCE, found, PRICE, rooms } from "./ChargedScene.ts"
 
 const script = fileURLToPath(new URL("chargedProcess.ts", import.meta.url))
 
-describe("a process that is killed between a charge and its conclusion", () => {
+describe("a process killed between the charge and the end of a request", () => {
   it.live("leaves a charge that another process refunds once, after its lifetime", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
@@ -44,7 +44,7 @@ describe("a process that is killed between a charge and its conclusion", () => {
           refunded: 2n * PRICE,
           closed: { error: { _tag: "HoldExpired" } }
         })
-        // What its provider did is not known, so the key stays taken.
+        // The outcome at the provider is unknown, so the idempotency key stays taken.
         const late = yield* Effect.flip(asked(inferenceKey))
         assert.deepStrictEqual(late.reason, { _tag: "IdempotencyResultUnavailable", requestId })
         assert.strictEqual(yield* money, BALANCE)

@@ -1,4 +1,4 @@
-/** Work that is charged up front, as two processes do it: one that is killed while a provider is at it, and one that lives on. */
+/** Work charged up front in two processes: one is killed during the provider call, the other one goes on. */
 import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
@@ -28,9 +28,9 @@ export const found: SearchResults = {
 export const PRICE = 8_000_000n
 export const BALANCE = 10n * PRICE
 
-const unasked = () => Effect.die(new Error("asked for a chat"))
+const unasked = () => Effect.die(new Error("a chat was requested"))
 
-/** All that work needs, over the client that is given, with one provider, which finds. */
+/** All services that work needs, over the given client, with one search provider. */
 export const rooms = (sql: SqlClient.SqlClient, search: Effect.Effect<SearchResults>) => {
   const tavily: Provider = {
     id: "tavily",
@@ -69,7 +69,7 @@ export const rooms = (sql: SqlClient.SqlClient, search: Effect.Effect<SearchResu
   )
 }
 
-/** The same two queries with every call, under one idempotency key, whoever holds the API key; one of them finds something. */
+/** Runs the same two queries under one idempotency key, with this API key; one of the queries finds a result. */
 export const asked = (apiKey: string, requestId = newRequestId()) =>
   Effect.gen(function* () {
     const request: WorkRequest<SearchResults> = {

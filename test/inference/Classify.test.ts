@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { byRules, labelOf } from "../../src/inference/Classify.ts"
 import { asked } from "../support/Conversations.ts"
 
-// That a model is asked, and what becomes of its answer, is proved in journeys/AutoRouter.test.ts.
+// journeys/AutoRouter.test.ts tests that the gateway calls a classifier model and uses its answer.
 describe("a label", () => {
   it("is accepted only when it is exactly one of the list", () => {
     assert.strictEqual(labelOf("math"), "math")

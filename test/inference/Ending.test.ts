@@ -45,7 +45,7 @@ interface Book {
   readonly facts: RequestEnd
 }
 
-/** The options of a ledger that only notes what it is asked to end, and confirms it or not. */
+/** Options with a ledger that records the requests it is told to end, and confirms them or fails. */
 const noting = ({ confirms = true } = {}) => {
   const books: Array<Book> = []
   const givenBack: Array<EndingRequest> = []
@@ -74,7 +74,7 @@ const unserved = (cause: Cause.Cause<PoolError>, admitted = admittedWith(), befo
   Effect.gen(function* () {
     const { books, options } = noting()
     const exit: Exit.Exit<never, PoolError> = Exit.failCause(cause)
-    if (Exit.isSuccess(exit)) return assert.fail("it served")
+    if (Exit.isSuccess(exit)) return assert.fail("the request was served")
     const ended = yield* Effect.exit(closeUnserved(options, admitted, exit, before))
     return { book: books[0]!, ended }
   })
@@ -99,7 +99,7 @@ const served = (outcome: ServedEnd<Candidate["price"]>["outcome"], admitted = ad
   })
 
 describe("a request that no provider served", () => {
-  it.effect("is released, and fails with the reason of the providers", () =>
+  it.effect("is released, and fails with the reason of the provider pool", () =>
     Effect.gen(function* () {
       const { book, ended } = yield* unserved(Cause.fail(error))
       assert.isUndefined(book.cost)
@@ -109,7 +109,7 @@ describe("a request that no provider served", () => {
     })
   )
 
-  it.effect("keeps the providers' words nowhere when nothing may be stored", () =>
+  it.effect("stores and returns no provider message under zero retention", () =>
     Effect.gen(function* () {
       const { book, ended } = yield* unserved(Cause.fail(error), admittedWith("zero_retention"))
       assert.isNull(book.facts.answer)
@@ -118,7 +118,7 @@ describe("a request that no provider served", () => {
     })
   )
 
-  it.effect("distinguishes a defect from a client that disconnected, and keeps the attempts until then", () =>
+  it.effect("distinguishes a defect from a client that disconnected, and stores the attempts until then", () =>
     Effect.gen(function* () {
       const bug = yield* unserved(Cause.die(new Error("a bug")))
       assert.deepInclude(bug.book.facts, { status: "failed", keepClaim: false, answer: null })
@@ -132,7 +132,7 @@ describe("a request that no provider served", () => {
 describe("a request that a provider served", () => {
   const delivered = { reported: 7, counted: () => 9 }
 
-  it.effect("is settled, and a whole answer is stored unless nothing may be", () =>
+  it.effect("is settled, and stores a complete answer except under zero retention", () =>
     Effect.gen(function* () {
       const whole = yield* served({ _tag: "Whole", delivered })
       assert.deepInclude(whole.book, { cost: 7n })
@@ -144,7 +144,7 @@ describe("a request that a provider served", () => {
     })
   )
 
-  it.effect("pays for a part and does not store it; only an answer that broke off fails its attempt", () =>
+  it.effect("is charged for a partial answer and does not store it; only a broken answer fails its attempt", () =>
     Effect.gen(function* () {
       const broke = { _tag: "UpstreamError", detail: "broke off" } as const
       const partial = yield* served({ _tag: "Partial", delivered, error: broke })
@@ -161,7 +161,7 @@ describe("a request that a provider served", () => {
 describe("a request whose end the database does not confirm", () => {
   const whole = { _tag: "Whole", delivered: { reported: 7, counted: () => 9 } } as const
 
-  /** What is given back when the answer was or was not sent before its end. */
+  /** The ids of the requests that are given back, when the answer was or was not sent before its end. */
   const unconfirmed = (admitted: AdmittedRequest, isGiven: boolean) =>
     Effect.gen(function* () {
       const { givenBack, options } = noting({ confirms: false })
@@ -183,7 +183,7 @@ describe("a request whose end the database does not confirm", () => {
   )
 })
 
-describe("a request with a bug in its way", () => {
+describe("a request that hits a defect", () => {
   it.effect("costs nothing, whether it was held or charged up front", () =>
     Effect.gen(function* () {
       const { books, options } = noting()

@@ -1,4 +1,4 @@
-/** Two hosts on real sockets, one of which keeps its caller waiting: whose connection is dropped, and who is paid. */
+/** Two hosts on real sockets, of which one keeps its caller waiting: tests which connection is dropped and what is charged. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Layer, Result, Stream } from "effect"
 import type { ServerResponse } from "node:http"
@@ -45,7 +45,7 @@ const body = (completion: number, stream: boolean): string => {
   return [delta, { choices: [], usage }].map((one) => `data: ${JSON.stringify(one)}\n\n`).join("") + "data: [DONE]\n\n"
 }
 
-/** A host that answers when it is told to, with so many tokens, and notes that its connection was dropped before. */
+/** Starts a host that answers on request, with this many tokens, and reports when its connection is dropped before. */
 const startHost = (completion: number) =>
   Effect.gen(function* () {
     const called = yield* Deferred.make<void>()
@@ -69,13 +69,13 @@ const startHost = (completion: number) =>
     return { called, dropped, origin, answer: Deferred.succeed(answer, undefined) }
   })
 
-/** The provider charges the operator what the operator charges its accounts. */
+/** A candidate that costs the operator as much as the account. */
 const costed = (id: string): Candidate => {
   const one = candidate(id)
   return { ...one, offer: { ...one.offer, cost: price } }
 }
 
-/** A paid request to `a` with `b` beside it after an instant, and what becomes of it. */
+/** Prepares a paid request to `a`, hedged by `b` after 5 milliseconds, with its receipt and its balance. */
 const scene = Effect.fnUntraced(function* (origins: { readonly a: string; readonly b: string }) {
   const provider = (id: "a" | "b") =>
     makeOpenAi({
@@ -145,41 +145,43 @@ const scene = Effect.fnUntraced(function* (origins: { readonly a: string; readon
 describe("a hedged request", () => {
   for (const stream of [false, true]) {
     for (const winner of ["a", "b"] as const) {
-      const kind = stream ? "stream" : "whole answer"
-      it.live(`is served by ${winner === "b" ? "the hedge" : "the first"}, a ${kind}, and pays only for that`, () =>
-        Effect.gen(function* () {
-          const hosts = { a: yield* startHost(10), b: yield* startHost(20) }
-          const { ask, balance, receipt } = yield* scene({ a: hosts.a.origin, b: hosts.b.origin })
-          const [won, lost] = winner === "a" ? [hosts.a, hosts.b] : [hosts.b, hosts.a]
-          // The winner answers when both have been called, the loser never.
-          const meeting = Effect.gen(function* () {
-            for (const { called } of [hosts.a, hosts.b]) yield* Deferred.await(called)
-            yield* won.answer
-          })
-          yield* Effect.all([ask(stream), meeting], { concurrency: 2 })
-          yield* Deferred.await(lost.dropped)
-          const { closed, provider, settled, status } = yield* receipt
-          assert.deepStrictEqual([status, provider], ["succeeded", winner])
-          const cost = tokenCost(price, { ...noTokens, input: PROMPT_TOKENS, output: winner === "a" ? 10 : 20 })
-          assert.strictEqual(settled, cost)
-          assert.strictEqual(closed?.providerCost, Number(cost))
-          // The loser was sent the whole prompt, of which it reported nothing.
-          const nano = Number(tokenCost(price, { ...noTokens, input: countPrompt(asked("Hello")) }))
-          const place = { index: 0, provider: winner === "a" ? "b" : "a", model: "model-1" }
-          assert.deepStrictEqual(closed?.attemptCosts, [{ ...place, nano, estimated: true }])
-          assert.deepStrictEqual(closed?.routing?.provider_attempts, [
-            { provider: winner === "a" ? "b" : "a", outcome: "failed_over", attempt_index: 0 },
-            { provider: winner, outcome: "served", attempt_index: 1 }
-          ])
-          const [lostAt = -1, lostFor, wonAt = -1, wonFor] = closed?.attemptMs ?? []
-          const [first, hedge] = winner === "a" ? [wonAt, lostAt] : [lostAt, wonAt]
-          assert.isBelow(first ?? -1, hedge ?? -1)
-          assert.isAbove(lostFor ?? 0, 0)
-          // They ran at the same time, and the slower one ended first, when the other one answered.
-          assert.isBelow(Math.max(lostAt ?? 0, wonAt ?? 0), (lostAt ?? 0) + (lostFor ?? 0))
-          assert.isAtMost((lostAt ?? 0) + (lostFor ?? 0), (wonAt ?? 0) + (wonFor ?? 0))
-          assert.deepStrictEqual(yield* balance, { posted: BALANCE - cost, held: 0n })
-        }).pipe(Effect.scoped)
+      const kind = stream ? "stream" : "complete answer"
+      it.live(
+        `is served by ${winner === "b" ? "the hedge" : "the first attempt"} as a ${kind}, and charged only for that`,
+        () =>
+          Effect.gen(function* () {
+            const hosts = { a: yield* startHost(10), b: yield* startHost(20) }
+            const { ask, balance, receipt } = yield* scene({ a: hosts.a.origin, b: hosts.b.origin })
+            const [won, lost] = winner === "a" ? [hosts.a, hosts.b] : [hosts.b, hosts.a]
+            // The winner answers when both have been called, the loser never.
+            const meeting = Effect.gen(function* () {
+              for (const { called } of [hosts.a, hosts.b]) yield* Deferred.await(called)
+              yield* won.answer
+            })
+            yield* Effect.all([ask(stream), meeting], { concurrency: 2 })
+            yield* Deferred.await(lost.dropped)
+            const { closed, provider, settled, status } = yield* receipt
+            assert.deepStrictEqual([status, provider], ["succeeded", winner])
+            const cost = tokenCost(price, { ...noTokens, input: PROMPT_TOKENS, output: winner === "a" ? 10 : 20 })
+            assert.strictEqual(settled, cost)
+            assert.strictEqual(closed?.providerCost, Number(cost))
+            // The loser received the whole prompt and reported no usage.
+            const nano = Number(tokenCost(price, { ...noTokens, input: countPrompt(asked("Hello")) }))
+            const place = { index: 0, provider: winner === "a" ? "b" : "a", model: "model-1" }
+            assert.deepStrictEqual(closed?.attemptCosts, [{ ...place, nano, estimated: true }])
+            assert.deepStrictEqual(closed?.routing?.provider_attempts, [
+              { provider: winner === "a" ? "b" : "a", outcome: "failed_over", attempt_index: 0 },
+              { provider: winner, outcome: "served", attempt_index: 1 }
+            ])
+            const [lostAt = -1, lostFor, wonAt = -1, wonFor] = closed?.attemptMs ?? []
+            const [first, hedge] = winner === "a" ? [wonAt, lostAt] : [lostAt, wonAt]
+            assert.isBelow(first ?? -1, hedge ?? -1)
+            assert.isAbove(lostFor ?? 0, 0)
+            // They ran at the same time, and the slower one ended when the faster one answered.
+            assert.isBelow(Math.max(lostAt ?? 0, wonAt ?? 0), (lostAt ?? 0) + (lostFor ?? 0))
+            assert.isAtMost((lostAt ?? 0) + (lostFor ?? 0), (wonAt ?? 0) + (wonFor ?? 0))
+            assert.deepStrictEqual(yield* balance, { posted: BALANCE - cost, held: 0n })
+          }).pipe(Effect.scoped)
       )
     }
   }

@@ -21,7 +21,7 @@ const caller: Principal = {
 const granted: HoldResult = { _tag: "Granted", granted: 1n }
 const changed: HoldResult = { _tag: "KeyChanged" }
 
-/** Holds with these answers, one after the other; the key has another budget, in another project, whenever it is read. */
+/** Places a hold that gets these results in order; every reload of the key returns another budget in another project. */
 const scene = (
   answers: ReadonlyArray<HoldResult>,
   { routing, ...begun }: Pick<Principal, "routing"> & { readonly routedAsBegun?: true } = {}
@@ -48,7 +48,7 @@ const scene = (
   })
 
 describe("placeHold", () => {
-  it.effect("takes one attempt when the cached key is current", () =>
+  it.effect("makes one attempt when the cached key is current", () =>
     Effect.gen(function* () {
       const { reads, result, tried } = yield* scene([granted])
       assert.deepStrictEqual(result._tag === "Success" && result.success, granted)
@@ -57,7 +57,7 @@ describe("placeHold", () => {
     })
   )
 
-  it.effect("takes another attempt with the current key after a change", () =>
+  it.effect("retries with the current key after a change", () =>
     Effect.gen(function* () {
       const { result, tried } = yield* scene([changed, changed, granted])
       assert.deepStrictEqual(result._tag === "Success" && result.success, granted)
@@ -72,17 +72,15 @@ describe("placeHold", () => {
     })
   )
 
-  it.effect(
-    "is given up, to be planned again, where the key is routed otherwise; but for what goes on as it was begun",
-    () =>
-      Effect.gen(function* () {
-        const routing = { data_policy: "zero_retention" } as const
-        const { result, tried } = yield* scene([changed, granted], { routing })
-        assert.strictEqual(result._tag === "Failure" && result.failure.reason._tag, "StoreUnavailable")
-        assert.lengthOf(tried, 1)
-        const begun = yield* scene([changed, granted], { routing, routedAsBegun: true })
-        assert.deepStrictEqual(begun.result._tag === "Success" && begun.result.success, granted)
-      })
+  it.effect("fails when the key's routing has changed, so that the request is planned again, unless it has begun", () =>
+    Effect.gen(function* () {
+      const routing = { data_policy: "zero_retention" } as const
+      const { result, tried } = yield* scene([changed, granted], { routing })
+      assert.strictEqual(result._tag === "Failure" && result.failure.reason._tag, "StoreUnavailable")
+      assert.lengthOf(tried, 1)
+      const begun = yield* scene([changed, granted], { routing, routedAsBegun: true })
+      assert.deepStrictEqual(begun.result._tag === "Success" && begun.result.success, granted)
+    })
   )
 
   it.effect("fails when the key keeps changing, is gone, or cannot be read", () =>

@@ -41,7 +41,7 @@ const PNG = Buffer.from("89504e470d0a1a0a0000000d", "hex")
 const image: MediaBytes = { bytes: PNG, contentType: "image/png" }
 const inline = `data:image/png;base64,${PNG.toString("base64")}`
 
-/** Vertex asks more for an image than Gemini, which is asked first. */
+/** Vertex charges more for an image than Gemini, which is tried first. */
 const MODEL = "gemini-2.5-flash-image"
 const [AT_GEMINI, AT_VERTEX] = [39_000_000n, 100_000_000n]
 const dear = { model: MODEL, provider: "vertex", unit: "image", usd: 0.1, source: "this test" } as const
@@ -52,14 +52,14 @@ const clocks = { connectMs: 60_000, firstTokenMs: 60_000, idleMs: 60_000, totalM
 type Draw = NonNullable<Provider["makeImages"]>
 
 const provider = (id: string, draw: Draw): Provider => {
-  const notAsked = () => Effect.die(new Error("asked for a chat"))
+  const notAsked = () => Effect.die(new Error("a chat was requested"))
   return { id, stopsBillingOnAbort: true, chat: notAsked, chatStream: notAsked, makeImages: draw }
 }
 
 const fails = (id: string, fault: ProviderFault): Provider =>
   provider(id, () => Effect.fail(new ProviderError({ provider: id, fault })))
 
-/** Gives so many images, and notes what it was asked. */
+/** A provider that makes this many images, and records its calls. */
 const draws = (id: string, count: number, one: MediaBytes = image) => {
   const asked: Array<ImagesWork> = []
   const draw: Draw = (_, work) =>
@@ -81,7 +81,7 @@ const directory = Layer.effect(
   )
 )
 
-/** Files that can be stored so many times. */
+/** A file store that stores this many files, then fails. */
 const storing = (most: number) =>
   Layer.effect(
     Media,
@@ -167,7 +167,7 @@ const scene = (providers: ReadonlyArray<Provider>, stores = Infinity) => {
 const wrongImage = (message: string) => ({ _tag: "ValidationError", problems: [{ field: "image", message }] }) as const
 
 describe("images", () => {
-  it.live("are charged up front at the highest price, and refunded for those not made", () =>
+  it.live("are charged up front at the highest price, and refunded for images not made", () =>
     Effect.gen(function* () {
       const gemini = draws("gemini", 2)
       const { make, media, row, spent, stored } = yield* scene([gemini.provider, draws("vertex", 3).provider])
@@ -188,7 +188,7 @@ describe("images", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are never more than requested, from any provider", () =>
+  it.live("are never more than requested, whatever the provider returns", () =>
     Effect.gen(function* () {
       const down = fails("gemini", { _tag: "ServerError", status: 500, detail: "down" })
       const { make, spent, stored } = yield* scene([down, draws("vertex", 9, { ...image }).provider])
@@ -228,7 +228,7 @@ describe("images", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are neither charged nor kept when one cannot be stored", () =>
+  it.live("are neither charged nor kept when one of them cannot be stored", () =>
     Effect.gen(function* () {
       const { reasonOf, row, spent, stored } = yield* scene([draws("gemini", 3).provider], 2)
       const requestId = newRequestId()
@@ -237,7 +237,7 @@ describe("images", () => {
       assert.deepStrictEqual(yield* stored, [])
       const { closed, status } = yield* row(requestId)
       assert.strictEqual(status, "failed")
-      // The provider has drawn all three.
+      // The provider has made all three.
       assert.deepInclude(closed?.attemptCosts?.[0], { provider: "gemini", nano: 3 * Number(AT_GEMINI) })
     }).pipe(Effect.scoped)
   )
@@ -264,7 +264,7 @@ describe("images", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("have memory reserved from before the call until they are stored", () =>
+  it.live("reserve memory before the call, until they are stored", () =>
     Effect.gen(function* () {
       const memory = yield* AnswerMemory
       const free: Array<number> = []
@@ -280,7 +280,7 @@ describe("images", () => {
   )
 })
 
-describe("images to be edited", () => {
+describe("images to edit", () => {
   it.live("reach the provider as bytes, downloaded once or inline", () =>
     Effect.gen(function* () {
       const paths: Array<string> = []
@@ -307,7 +307,7 @@ describe("images to be edited", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are no GIF images for a model that refuses them: before the charge, or once they are fetched", () =>
+  it.live("are rejected as GIF when the model does not support it, before the charge or after the download", () =>
     Effect.gen(function* () {
       const gif = Buffer.from("GIF89a", "latin1")
       const host = yield* upstream((_, response) => void response.end(gif))
@@ -331,7 +331,7 @@ describe("images to be edited", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("require a model that edits, which requires an image", () =>
+  it.live("require a model that edits images, and such a model requires an image", () =>
     Effect.gen(function* () {
       const openai = draws("openai", 1)
       const { make, reasonOf, spent } = yield* scene([openai.provider])

@@ -36,7 +36,7 @@ const BALANCE = 1_000_000_000n
 const usage = { input: 10, cached: 0, cacheWrite: 0, output: 20, reasoning: 0 }
 const output: Output = { ...emptyOutput, text: "done", finish: "stop", usage }
 
-/** A provider whose answers wait for the test, and which notes what became of its call. */
+/** A provider whose answers wait for the test, and which reports when its call is interrupted. */
 const makeProvider = (stopsBillingOnAbort: boolean) =>
   Effect.gen(function* () {
     const called = yield* Deferred.make<void>()
@@ -63,7 +63,7 @@ const makeProvider = (stopsBillingOnAbort: boolean) =>
     return { provider, called, answer, events, hungUp }
   })
 
-/** A provider that gives these pieces, and then falls silent. */
+/** A provider that streams these pieces, then falls silent. */
 const silentAfter = (provider: Provider, pieces: ReadonlyArray<ReadonlyArray<OutputEvent>>): Provider => {
   const left = [...pieces]
   const next = Effect.suspend(() => {
@@ -192,7 +192,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live.each([false, true])("lists the attempts before the client disconnected, streamed: %s", (stream) =>
+  it.live.each([false, true])("lists the attempts made before the client disconnected, streamed: %s", (stream) =>
     Effect.gen(function* () {
       const called = yield* Deferred.make<void>()
       let calls = 0
@@ -297,7 +297,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("covers a chunk of any size before it is sent, and uses the provider's finish", () =>
+  it.live("covers a chunk of any size by the hold before sending it, and reports the provider's finish reason", () =>
     Effect.gen(function* () {
       const { events, provider } = yield* makeProvider(true)
       const { ended, inference, request } = yield* scene(provider)
@@ -319,10 +319,10 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges and stores only what it sent before the balance ran out", () =>
+  it.live("charges and stores only the output sent before the balance ran out", () =>
     Effect.gen(function* () {
       const { events, provider } = yield* makeProvider(true)
-      // In nano-USD a token of the prompt is 150 and one of output 600: what there is covers the floor of 256 and few more.
+      // In nano-USD a prompt token costs 150 and an output token 600: the balance covers the floor of 256 tokens and a few more.
       const { ended, inference, request } = yield* scene(provider, Duration.minutes(1), 165_000n)
       const conversation = { ...request.conversation, maxOutputTokens: undefined }
       const claim = { idempotencyKey: "k", claim: "POST /x k", fingerprint: "f" }
@@ -353,12 +353,12 @@ describe("Inference", () => {
   const counted = { input: countPrompt(asked(longPrompt)), cached: 0, cacheWrite: 0 }
   const prompts: ReadonlyArray<readonly [string, PromptUsage | undefined, PromptUsage]> = [
     [
-      "what its provider said at once",
+      "the prompt usage that its provider reported at the start",
       { input: 9, cached: 30_000, cacheWrite: 5 },
       { input: 9, cached: 30_000, cacheWrite: 5 }
     ],
-    ["our own count where that was zero", { input: 0, cached: 0, cacheWrite: 0 }, counted],
-    ["our own count where nothing was said", undefined, counted]
+    ["the gateway's count when the provider reported zero", { input: 0, cached: 0, cacheWrite: 0 }, counted],
+    ["the gateway's count when the provider reported nothing", undefined, counted]
   ]
   for (const [name, said, charged] of prompts) {
     it.live(`charges the prompt of a disconnected client by ${name}`, () =>
@@ -377,14 +377,14 @@ describe("Inference", () => {
         const { closed, settled, status } = yield* ended
         assert.strictEqual(status, "cancelled")
         assert.deepInclude(closed as object, { basis: "counted", usage: { ...charged, output: 4, reasoning: 0 } })
-        // In nano-USD a plain token is 3,000, one read 300, one written 3,750, and one of output 15,000.
+        // In nano-USD a plain prompt token costs 3,000, a cache read 300, a cache write 3,750, and an output token 15,000.
         const prompt = charged.input * 3_000 + charged.cached * 300 + charged.cacheWrite * 3_750
         assert.strictEqual(Number(settled), prompt + 4 * 15_000)
       }).pipe(Effect.scoped)
     )
   }
 
-  it.live("records the provider's prompt usage with a rolling hold", () =>
+  it.live("records the provider's prompt usage in the progress of a rolling hold", () =>
     Effect.gen(function* () {
       const { provider } = yield* makeProvider(true)
       const pieces: ReadonlyArray<ReadonlyArray<OutputEvent>> = [
@@ -399,7 +399,7 @@ describe("Inference", () => {
       const written = yield* Effect.timeout(progress, "10 seconds")
       yield* Fiber.interrupt(reading)
       yield* ended
-      // In nano-USD the prompt is 2,250,000 as it was said and 4,500,000 by our own count; what came of the answer is 1,800,000.
+      // In nano-USD the prompt costs 2,250,000 as reported and 4,500,000 by the gateway's count; the output so far costs 1,800,000.
       assert.isAtLeast(written, 2_250_000)
       assert.isBelow(written, 4_400_000)
     }).pipe(Effect.scoped)

@@ -19,7 +19,7 @@ describe("fibers of the service", () => {
     Effect.gen(function* () {
       const fibers = yield* makeOwnFibers
       const gate = yield* Deferred.make<string>()
-      const none = () => Effect.die("nobody has left")
+      const none = () => Effect.die("no caller was interrupted")
       assert.strictEqual(yield* fibers.join(Effect.succeed("at once"), none), "at once")
       assert.strictEqual(yield* Effect.flip(fibers.join(Effect.fail("refused"), none)), "refused")
       const left = yield* Deferred.make<Fiber.Fiber<string>>()
@@ -32,7 +32,7 @@ describe("fibers of the service", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are awaited until none is left, including later ones", () =>
+  it.effect("are awaited until none is left, including those started meanwhile", () =>
     Effect.gen(function* () {
       const fibers = yield* makeOwnFibers
       const [first, second] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -47,7 +47,7 @@ describe("fibers of the service", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are interrupted when the service ends, and none starts after it", () =>
+  it.effect("are interrupted when the service ends, and no later one starts", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const fibers = yield* Scope.provide(makeOwnFibers, scope)

@@ -5,7 +5,7 @@ import { type ActiveCall, followedBy, makePaidFlow } from "../../src/inference/P
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 
-/** Fibers need no store until a request is admitted. */
+/** Fibers need no store before a request is admitted. */
 const stores = Layer.mergeAll(
   Layer.succeed(Ledger, {} as Ledger["Service"]),
   Layer.succeed(Auth, {} as Auth["Service"]),
@@ -21,7 +21,7 @@ const flow = Effect.provide(
   stores
 )
 
-/** Work that ends when `end` is completed, and notes how it ended. */
+/** Work that ends when `end` is completed, and reports how it ended. */
 const makeWork = Effect.gen(function* () {
   const begun = yield* Deferred.make<void>()
   const end = yield* Deferred.make<string>()
@@ -32,8 +32,8 @@ const makeWork = Effect.gen(function* () {
   return { begun, end, exit, work }
 })
 
-describe("the flow of paid requests", () => {
-  it.effect("stops work at once when the client disconnects and stopping stops the bill", () =>
+describe("the flow of a paid request", () => {
+  it.effect("stops work at once when the client disconnects and an abort stops billing", () =>
     Effect.gen(function* () {
       const { attended } = yield* flow
       const { begun, exit, work } = yield* makeWork
@@ -44,7 +44,7 @@ describe("the flow of paid requests", () => {
     })
   )
 
-  it.effect("reads on after a disconnect that would not stop the bill, until a further attempt begins", () =>
+  it.effect("reads on after a disconnect when an abort would not stop billing, until another attempt begins", () =>
     Effect.gen(function* () {
       const { attended } = yield* flow
       const [first, second] = [yield* makeWork, yield* makeWork]
@@ -61,7 +61,7 @@ describe("the flow of paid requests", () => {
     })
   )
 
-  it.effect("carries work that was charged up front to its end, whether or not the client waits", () =>
+  it.effect("finishes work that was charged up front, even when the client disconnects", () =>
     Effect.gen(function* () {
       const { finished } = yield* flow
       const { begun, end, exit, work } = yield* makeWork

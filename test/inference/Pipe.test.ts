@@ -11,7 +11,7 @@ const last: StreamItem = { _tag: "Error", failure: failure({ _tag: "InternalErro
 const said = (item: StreamItem): string =>
   item._tag === "Events" ? item.events.map((event) => ("text" in event ? event.text : "")).join("") : item._tag
 
-/** A reader that notes what it is given at once, and takes more only while it is `eager`. */
+/** A reader that records the items of each delivery, and accepts more at once only while it is `eager`. */
 const makeReader = (eager: boolean) => {
   const reader = { given: new Array<string>(), eager, more: () => {} }
   const take = (items: ReadonlyArray<StreamItem>, more: () => void) => {
@@ -32,7 +32,7 @@ const fill = (pipe: Pipe): number => {
 }
 
 describe("Pipe", () => {
-  it.effect("delivers waiting items together, then each item within its write, and ends with the last", () =>
+  it.effect("delivers waiting items together, then each item during its write, and ends with the last", () =>
     Effect.gen(function* () {
       const pipe = new Pipe()
       const reader = makeReader(true)
@@ -51,7 +51,7 @@ describe("Pipe", () => {
     })
   )
 
-  it.effect("buffers for a slow reader up to a limit, beyond which the writer waits", () =>
+  it.effect("buffers up to a limit for a slow reader, and then makes the writer wait", () =>
     Effect.gen(function* () {
       const pipe = new Pipe()
       const reader = makeReader(false)
@@ -74,7 +74,7 @@ describe("Pipe", () => {
     })
   )
 
-  it.effect("treats a reader without reads for a minute as disconnected", () =>
+  it.effect("treats a reader that reads nothing for a minute as disconnected", () =>
     Effect.gen(function* () {
       const pipe = new Pipe()
       const reader = makeReader(false)
@@ -107,7 +107,7 @@ describe("Pipe", () => {
     })
   )
 
-  it.effect("treats a reader with a defect as disconnected", () =>
+  it.effect("treats a reader that throws as disconnected", () =>
     Effect.gen(function* () {
       const pipe = new Pipe()
       const broken = new Error("broken")
@@ -124,7 +124,7 @@ describe("Pipe", () => {
   )
 
   it.effect(
-    "writes a comment after ten seconds of silence and every ten after, unless the reader is slow or has all",
+    "writes a comment after every ten seconds of silence, unless the reader is slow or the stream has ended",
     () =>
       Effect.gen(function* () {
         const open = yield* makeOpenPipes

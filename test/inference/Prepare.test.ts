@@ -34,9 +34,9 @@ const scene = Effect.gen(function* () {
   return (more: Partial<Preparation>) => prepare({ ...request, ...more })
 })
 
-// The preparation of `svc/auto` with a classifier model is proved in journeys/AutoRouter.test.ts.
-describe("a prepared request", () => {
-  it.effect("returns the failure that its decoder found, before it is planned", () =>
+// journeys/AutoRouter.test.ts tests the preparation of `svc/auto` with a classifier model.
+describe("the preparation of a request", () => {
+  it.effect("returns the failure that the decoder found, before planning", () =>
     Effect.gen(function* () {
       const prepare = yield* scene
       const refused = failure({ _tag: "StoreUnavailable" })
@@ -44,7 +44,7 @@ describe("a prepared request", () => {
     })
   )
 
-  it.effect("has a hold that grows with its stream, but not when the gateway checks the answer before it is sent", () =>
+  it.effect("makes the hold of a stream rolling, except when the gateway checks the answer before sending it", () =>
     Effect.gen(function* () {
       const prepare = yield* scene
       const schema = { type: "object", patternProperties: { "^a": { type: "string" } }, minProperties: 3 }

@@ -16,13 +16,13 @@ describe("Progress", () => {
     assert.isAtMost(progress.count(), before)
     assert.strictEqual(progress.atMost, progress.count())
   })
-  it("counts a long stream like its whole text, within 1 %", () => {
+  it("counts a long stream as its whole text, within 1 %", () => {
     const text = "The quick brown fox jumps over the lazy dog. ".repeat(2_000)
     const progress = new Progress()
     for (const piece of pieces(text, 7)) progress.push({ _tag: "Text", text: piece })
     assert.approximately(progress.count() / encode(text).length, 1, 0.01)
   })
-  it("counts the text of tool calls and reasoning, and nothing else", () => {
+  it("counts text, tool calls and reasoning, and no other event", () => {
     const progress = new Progress()
     progress.push({ _tag: "Usage", usage: { input: 9, cached: 0, cacheWrite: 0, output: 9, reasoning: 0 } })
     progress.push({ _tag: "PromptUsage", usage: { input: 9, cached: 0, cacheWrite: 0 } })

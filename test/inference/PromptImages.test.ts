@@ -26,7 +26,7 @@ const at = (url: string, field?: string): ImagePart => ({
 const saying = (...messages: ReadonlyArray<Message>): Conversation => asked("", { messages })
 const showing = (...images: ReadonlyArray<ImagePart>): Conversation => saying({ role: "user", content: images })
 
-/** What stands before a pool, and the conversations that reach the pool. */
+/** The image step in front of a pool, and the conversations that reach the pool. */
 const scene = (limits: Partial<PromptImageLimits> = {}, options: Partial<PublicFetchOptions> = {}) =>
   Effect.map(Layer.build(PublicFetch.layerFrom({ allowLoopback: true, ...options })), (context) => {
     const fetching = Effect.runSync(
@@ -61,7 +61,7 @@ const scene = (limits: Partial<PromptImageLimits> = {}, options: Partial<PublicF
 const wrong = (field: string, message: string) => ({ _tag: "ValidationError", problems: [{ field, message }] }) as const
 const wrongNow = (field: string, message: string) => ({ ...wrong(field, message), passing: "soon" }) as const
 
-/** A host with an image of every path, and the paths that were asked for. */
+/** Starts a host that serves an image at every path, and records the requested paths. */
 const imageHost = Effect.gen(function* () {
   const paths: Array<string> = []
   const { connections, origin } = yield* upstream((request, response) => {
@@ -73,7 +73,7 @@ const imageHost = Effect.gen(function* () {
 })
 
 describe("PromptImages", () => {
-  it.live("validates images by the request's text alone", () =>
+  it.live("validates images by the request's text alone, without a download", () =>
     Effect.gen(function* () {
       const { check } = yield* scene({}, { allowLoopback: false })
       assert.isUndefined(check(asked("http://10.0.0.1/ is no image")))
@@ -83,7 +83,7 @@ describe("PromptImages", () => {
         `DATA:image/PNG;base64,${PNG.toString("base64")}`,
         `data:image/jpg;${jpeg}`,
         `data:image/jpeg;${jpeg}`,
-        // What it is counts, whatever it is called.
+        // The content decides, not the declared type.
         png.replace("png", "webp"),
         `data:image/png;${jpeg}`
       ]
@@ -110,7 +110,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("returns the bytes of images beside a prompt, each downloaded once", () =>
+  it.live("returns the bytes of images given beside a prompt, each downloaded once", () =>
     Effect.gen(function* () {
       const host = yield* imageHost
       const { checkOne, read } = yield* scene({ imageBytes: 100 })
@@ -131,7 +131,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("limits the URLs in one request, counting each once", () =>
+  it.live("limits the different URLs in one request", () =>
     Effect.gen(function* () {
       const { check } = yield* scene({ addresses: 2 })
       const three = [1, 2, 3].map((n) => at(`https://example.com/${n}`, `f${n}`))
@@ -141,7 +141,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("replaces images by their bytes anywhere in the conversation, downloading each URL once", () =>
+  it.live("replaces image URLs by bytes everywhere in the conversation, and downloads each URL once", () =>
     Effect.gen(function* () {
       const host = yield* imageHost
       const { chat, chatStream, reached } = yield* scene()
@@ -160,7 +160,7 @@ describe("PromptImages", () => {
       const once = [...paths, "/tool"].toSorted()
       assert.deepStrictEqual(host.paths.slice(0, 10).toSorted(), once)
       assert.strictEqual(host.paths.length, 20)
-      // What has no address goes through as it is.
+      // A conversation without URLs passes through unchanged.
       const inline = showing(at(png))
       yield* chat(inline)
       assert.strictEqual(reached[2], inline)
@@ -190,7 +190,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names an image that cannot be downloaded and the reason, never the address of its host", () =>
+  it.live("names the field of an image that cannot be downloaded and the reason, but no IP address", () =>
     Effect.gen(function* () {
       const host = yield* upstream((request, response) => {
         if (request.url === "/slow") return
@@ -216,7 +216,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("limits the total size of a request's images, inline ones included", () =>
+  it.live("limits the total size of a request's images, including inline ones", () =>
     Effect.gen(function* () {
       const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
       const { chat, refusal } = yield* scene({ requestBytes: 300 })
@@ -227,7 +227,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts an image as often as it is sent to the provider", () =>
+  it.live("counts an image each time it is sent to the provider", () =>
     Effect.gen(function* () {
       const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
       const { chat, refusal } = yield* scene({ requestBytes: 300 })
@@ -266,7 +266,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves bytes and downloads for other accounts", () =>
+  it.live("limits the bytes and downloads of each account, so that other accounts keep theirs", () =>
     Effect.gen(function* () {
       const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
       const two = showing(at(`${host.origin}/1`), at(`${host.origin}/2`))

@@ -26,7 +26,7 @@ const test = (name: string, body: (scene: Scene) => void) =>
         opened: (event) =>
           event?._tag === "ReasoningEnd" && event.data === undefined
             ? seals.openFor("one")(event.seal ?? "")
-            : assert.fail(`no seal: ${JSON.stringify(event)}`)
+            : assert.fail(`not a sealed event: ${JSON.stringify(event)}`)
       })
     ).pipe(Effect.provide(layer))
   )
@@ -34,13 +34,13 @@ const test = (name: string, body: (scene: Scene) => void) =>
 const origin = { provider: "anthropic", model: "claude-x" }
 
 describe("ReasoningSealer", () => {
-  test("leaves events alone that have no reasoning", ({ sealer }) => {
+  test("leaves events without reasoning unchanged", ({ sealer }) => {
     const events = [text("a"), start(0), finish]
     assert.strictEqual(sealer.push(events), events)
     assert.deepStrictEqual(sealer.end(), [])
   })
 
-  test("puts a seal in the place of each provider's data, with where its block stood", ({ opened, sealer }) => {
+  test("replaces each provider's data by a seal, with the position of its block", ({ opened, sealer }) => {
     const first = sealer.push([
       thought("h"),
       thought("m"),
@@ -82,7 +82,7 @@ describe("ReasoningSealer", () => {
     })
   })
 
-  test("seals reasoning that its provider says nothing about, when something else begins or nothing comes", (scene) => {
+  test("seals reasoning without provider data when another kind of event begins or the answer ends", (scene) => {
     const { opened, sealer } = scene
     const [, sealed, ...rest] = sealer.push([thought("hm"), text("a")])
     assert.deepStrictEqual(opened(sealed), { text: "hm", place: { text: 0, calls: 0 }, origin })
@@ -94,7 +94,7 @@ describe("ReasoningSealer", () => {
     assert.deepStrictEqual(sealer.end(), [])
   })
 
-  test("gives a block without a seal that is too long for one, and seals the next", ({ opened, sealer }) => {
+  test("returns a block without a seal when it is too long, and seals the next one", ({ opened, sealer }) => {
     const long = sealer.push([thought("x".repeat(MAX_SEALED_BYTES)), thought("x"), end({ signature: "s" }), text("a")])
     assert.deepStrictEqual(
       long.map(({ _tag }) => _tag),
@@ -104,7 +104,7 @@ describe("ReasoningSealer", () => {
     assert.strictEqual(opened(sealed)?.text, "hm")
   })
 
-  test("seals a whole answer as it seals its events", ({ opened, sealer }) => {
+  test("seals a complete answer like its events", ({ opened, sealer }) => {
     assert.strictEqual(sealedOutput(sealer, emptyOutput), emptyOutput)
     const fold = new OutputFold()
     const usage = { input: 1, cached: 0, cacheWrite: 0, output: 1, reasoning: 1 }

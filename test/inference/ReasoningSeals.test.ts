@@ -18,7 +18,7 @@ const test = (name: string, body: (seals: ReasoningSeals["Service"]) => void) =>
   it.effect(name, () => Effect.map(ReasoningSeals, body).pipe(Effect.provide(layer)))
 
 describe("ReasoningSeals", () => {
-  test("open what they sealed for the same account", (seals) => {
+  test("open their own seals for the same account", (seals) => {
     const seal = seals.seal("one", block) ?? assert.fail("not sealed")
     assert.match(seal, /^[A-Za-z0-9+/]+=*$/)
     assert.notInclude(Buffer.from(seal, "base64").toString(), "c2ln")
@@ -34,7 +34,7 @@ describe("ReasoningSeals", () => {
     assert.isUndefined(seals.openFor("")(seal))
   })
 
-  test("open nothing that was changed, cut or made elsewhere", (seals) => {
+  test("open no seal that was changed, truncated or made elsewhere", (seals) => {
     const open = seals.openFor("one")
     const sealed = Buffer.from(seals.seal("one", block) ?? "", "base64")
     for (let at = 0; at < sealed.length; at++) {
@@ -48,13 +48,13 @@ describe("ReasoningSeals", () => {
     }
   })
 
-  test("seal a block up to the bound of its size, and open none beyond it", (seals) => {
+  test("seal a block up to the size limit, and open no longer seal", (seals) => {
     const sealOf = (bytes: number) => seals.seal("one", { ...block, text: "x".repeat(bytes) })
     const largest = sealOf(MAX_SEALED_BYTES - 100) ?? assert.fail("not sealed")
     assert.isAtMost(largest.length, MAX_SEAL_LENGTH)
     assert.isDefined(seals.openFor("one")(largest))
     assert.isUndefined(sealOf(MAX_SEALED_BYTES))
-    // Base64 may have blanks in it, which are no reason to read more of it.
+    // Base64 may contain whitespace, but the length limit includes it.
     assert.isUndefined(seals.openFor("one")(largest + " ".repeat(MAX_SEAL_LENGTH)))
   })
 })

@@ -16,7 +16,7 @@ import {
   restoreReason
 } from "../../src/inference/Receipt.ts"
 
-/** As the database gives a document back. */
+/** Returns a document as the database does. */
 const written = (document: object): unknown => JSON.parse(JSON.stringify(document))
 
 describe("a stored reason", () => {
@@ -39,11 +39,11 @@ describe("the times of attempts", () => {
   const failed = { startedAt: 103, endedAt: 110.25 }
   const serving = { startedAt: 108.0004 }
 
-  it("are start and duration in turn, from the arrival on", () => {
+  it("list start and duration of each attempt, relative to the arrival", () => {
     assert.deepStrictEqual(attemptMsOf([failed, serving], 100, 120), [3, 7.25, 8, 12])
   })
 
-  it("leave the duration of an answer open while it is running", () => {
+  it("leave out the duration of an attempt that is still running", () => {
     assert.deepStrictEqual(attemptMsOf([serving], 100), [8, null])
   })
 
@@ -92,13 +92,13 @@ describe("stored facts", () => {
     "another strategy": routed({ strategy: "cost" }),
     "several models": routed({ requested_models: ["svc/auto", "n"] }),
     "another model": routed({ requested_models: ["m"] }),
-    "no model that served": routed({ resolved_model: "n" }),
-    "nobody who served": routed({ provider: null }),
+    "another resolved model": routed({ resolved_model: "n" }),
+    "no provider": routed({ provider: null }),
     "no attempt": routed({ provider_attempts: [] }),
     "two attempts": routed({ provider_attempts: [{ ...served, provider: "q", outcome: "failed_over" }, served] }),
     "a failed attempt": routed({ provider_attempts: [{ ...served, outcome: "failed" }] }),
     "a later attempt": routed({ provider_attempts: [{ ...served, attempt_index: 1 }] }),
-    "an attempt of another": routed({ provider_attempts: [{ ...served, provider: "q" }] }),
+    "an attempt by another provider": routed({ provider_attempts: [{ ...served, provider: "q" }] }),
     "no fallbacks": routed({ fallbacks_allowed: false }),
     "a data policy": routed({ data_policy: "no_training" }),
     "a source": routed({ source: "request" }),
@@ -113,7 +113,7 @@ describe("stored facts", () => {
     })
   }
 
-  it("omit what the row contains already", () => {
+  it("omit facts that the row already contains", () => {
     const { basis, endedAtMs, holdMs, overheadMs, rates, totalMs } = usual
     const times = { holdMs, totalMs, overheadMs, endedAtMs }
     assert.deepStrictEqual(written(keepClosed(usual, row)), {
@@ -125,7 +125,7 @@ describe("stored facts", () => {
     })
   })
 
-  it("are readable in the form of earlier versions", () => {
+  it("can be read in the format of earlier versions", () => {
     const { rates: _rates, routing, ...rest } = usual
     const price: StoredPrice = { model: "m", provider: "p", perRequest: 0, tiers: [[0, 1, 2, 3, 4]] }
     const { source: _source, ...older } = routing
@@ -141,12 +141,12 @@ describe("stored facts", () => {
     { streamed: false, preset: undefined, queueMs: 1, traceId: null, prices: [] },
     { streamed: true, preset: "p", queueMs: 0, traceId: "t", prices: [{ model: "m", provider: "p", tiers: [] }] }
   ] satisfies ReadonlyArray<OpenFacts>) {
-    it(`are restored unchanged, of ${opened.streamed ? "a stream" : "a whole answer"} that is opened`, () => {
+    it(`are restored unchanged, of ${opened.streamed ? "a stream" : "a complete answer"} that has begun`, () => {
       assert.deepStrictEqual(restoreOpened(written(keepOpened(opened))), written(opened) as OpenFacts)
     })
   }
 
-  it("are not invented for a damaged row", () => {
+  it("are rejected in a damaged row", () => {
     for (const damaged of ["damaged", {}, { streamed: true }, []]) assert.throws(() => restoreOpened(damaged))
   })
 })

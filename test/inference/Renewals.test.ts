@@ -13,7 +13,7 @@ const admitted = (requestId: string) =>
     progress: () => 3n
   }) as unknown as AdmittedRequest
 
-/** Renewals over a ledger that notes what it is asked, and for one request never answers. */
+/** Renewals over a ledger that records its operations, and never answers for the request `stuck`. */
 const noting = Effect.gen(function* () {
   const noted: Array<string> = []
   const ledger = {
@@ -42,7 +42,7 @@ describe("Renewals", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("renew other holds when the database does not answer for one, and end with their scope", () =>
+  it.effect("renew other holds while the database does not answer for one, and end with their scope", () =>
     Effect.gen(function* () {
       const noted = yield* Effect.scoped(
         Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** What is said of a request's routing, held against the contract as it is published, not against the schema in the code. */
+/** Routing summaries, checked against the published contract, not against the schema in the code. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, JsonSchema, Layer, Result, Schema, SchemaRepresentation, Stream } from "effect"
 import { SqlClient } from "effect/sql"
@@ -33,14 +33,14 @@ import { seals } from "../support/Seals.ts"
 
 const REQUESTS = 10_000
 
-/** Requests that run at one time. */
+/** Requests that run at the same time. */
 const CONCURRENCY = 128
 
 type Json = Readonly<Record<string, unknown>>
 
 const schemas: Readonly<Record<string, Json>> = JSON.parse(textOf("schemas/published/openapi.json")).components.schemas
 
-/** Every published schema that a summary is made of, by its name. */
+/** Every published schema that a summary consists of, by name. */
 const reached = (name: string, found: Map<string, Json> = new Map()): ReadonlyMap<string, Json> => {
   const schema = schemas[name] ?? assert.fail(`no ${name} is published`)
   if (found.has(name)) return found
@@ -51,7 +51,7 @@ const reached = (name: string, found: Map<string, Json> = new Map()): ReadonlyMa
 
 const published = [...reached("RoutingSummary")]
 
-/** The published schema, closed as it is published: an object with properties has no others. */
+/** Decodes by the published schema, which is closed: an object with properties has no others. */
 const decode = (() => {
   const rewritten = (schema: Json) => JsonSchema.fromSchemaOpenApi3_1(schema as JsonSchema.JsonSchema).schema
   const schema = SchemaRepresentation.fromJsonSchemaDocument({
@@ -70,7 +70,7 @@ const some = <A>(random: Random, all: ReadonlyArray<A>, most: number): ReadonlyA
 
 const maybe = (random: Random, chance: number, members: () => Json): Json => (random.chance(chance) ? members() : {})
 
-/** A policy of the caller's; most leave somebody to serve. */
+/** A routing policy of a caller; most leave at least one provider. */
 const routingOf = (random: Random, providers: ReadonlyArray<string>): Json => ({
   ...maybe(random, 0.6, () => ({ strategy: random.pick(["balanced", "cost", "latency", "quality"]) })),
   ...maybe(random, 0.3, () => ({
@@ -88,7 +88,7 @@ const routingOf = (random: Random, providers: ReadonlyArray<string>): Json => ({
   ...maybe(random, 0.1, () => ({ timeouts: { total_ms: 200 + random.below(5_000) } }))
 })
 
-/** The wire of a request, and how the doubles are to treat it. */
+/** A request body, and the steering of the sandbox providers. */
 const generated = (random: Random, models: ReadonlyArray<string>, providers: ReadonlyArray<string>) => {
   const chain = [...new Set([random.pick(models), ...some(random, models, random.chance(0.1) ? 14 : 3)])]
   const ids = random.chance(0.05) ? ["svc/auto"] : chain
@@ -101,7 +101,7 @@ const generated = (random: Random, models: ReadonlyArray<string>, providers: Rea
     ...maybe(random, 0.1, () => ({ temperature: 0.5 }))
   }
   const faults = ["error", "rate_limit", "malformed", "empty", "break", "no_usage", "wrong_usage"]
-  // A stall lasts as long as the clock that ends it, so it is of one provider alone.
+  // A stall lasts until a clock ends it, so it is limited to one provider.
   const fault = random.chance(0.02) ? "stall" : random.pick(faults)
   const whom = fault === "stall" || random.chance(0.6) ? `,provider=${random.pick(providers)}` : ""
   const steering = random.chance(0.5) ? `fault=${fault},after=${random.below(3)}${whom}` : undefined
@@ -122,7 +122,7 @@ const rooms = Inference.layerFrom({
         ProviderPool.layerFrom({
           providers: listedProviders.map(({ id }) => makeSandbox(id)),
           clocks,
-          // Figures come to be, and with them the orders of the strategies.
+          // Live figures build up, and with them the orders of the strategies.
           observe: live.record
         })
       )
@@ -144,7 +144,7 @@ const rooms = Inference.layerFrom({
   Layer.provideMerge(database)
 )
 
-/** What the answer says of its routing; nothing where there was none. */
+/** The routing summary in the answer; undefined if the request fails. */
 const answered = (inference: Inference["Service"], chat: ChatRequest): Effect.Effect<unknown> =>
   (chat.stream
     ? Effect.flatMap(inference.chatStream(chat), (answer) =>
@@ -187,7 +187,7 @@ describe("a routing summary", () => {
 
   const [seed = 0] = seeds(1)
   it.live(
-    `of ${REQUESTS} generated requests decodes with what is published (LEDGER_SEED=${seed})`,
+    `of ${REQUESTS} generated requests matches the published schema (LEDGER_SEED=${seed})`,
     () =>
       Effect.gen(function* () {
         const inference = yield* Inference
@@ -224,7 +224,7 @@ describe("a routing summary", () => {
           },
           { concurrency: CONCURRENCY }
         )
-        // Those of the receipts are of every request that was admitted, also where there was no answer.
+        // The receipts contain the summary of every admitted request, even of those without an answer.
         const rows = yield* sql<
           RowFacts & { closed: unknown }
         >`SELECT model, resolved_model, provider, closed FROM request`
@@ -235,14 +235,14 @@ describe("a routing summary", () => {
           ...answers.map((one): unknown => JSON.parse(JSON.stringify(one))),
           ...kept.map((routing): unknown => JSON.parse(JSON.stringify(routing)))
         ]
-        // Refused before anything was held: by restrictions that nobody meets.
+        // The other requests were rejected before a hold, because no provider meets their restrictions.
         assert.isAbove(kept.length, 0.8 * REQUESTS)
         assert.isAbove(answers.length, 0.5 * REQUESTS)
         for (const one of summaries) {
           const result = decode(one)
           if (Result.isFailure(result)) assert.fail(`${JSON.stringify(one)}: ${String(result.failure)}`)
         }
-        // What is proved of all must have been met: every value that a closed list has, and an end without a provider.
+        // The sample must contain every value of each closed list, and a request without a provider.
         const all = JSON.stringify(summaries)
         const met = [
           ...["balanced", "cost", "latency", "quality"].map((one) => `"strategy":"${one}"`),

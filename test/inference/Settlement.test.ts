@@ -15,7 +15,7 @@ const delivered = (reported?: TokenUsage) => ({ reported, counted: () => counted
 const whole = (reported?: TokenUsage): Outcome => ({ _tag: "Whole", finish: "stop", delivered: delivered(reported) })
 
 describe("settlementOf", () => {
-  it("charges what the provider reported, bucket by bucket", () => {
+  it("charges the usage that the provider reported, count by count", () => {
     const usage = { input: 100, cached: 50, cacheWrite: 20, output: 30, reasoning: 10 }
     assert.deepStrictEqual(settlementOf(whole(usage), price), {
       cost: 100_000n + 5_000n + 25_000n + 120_000n,
@@ -28,10 +28,10 @@ describe("settlementOf", () => {
   it("accepts a reported zero", () => {
     assert.deepInclude(settlementOf(whole(noTokens), price), { cost: 0n, basis: "reported" })
   })
-  it("counts what was delivered when nothing was reported", () => {
+  it("counts the delivered output when the provider reported no usage", () => {
     assert.deepInclude(settlementOf(whole(), price), { cost: 10_000n + 20_000n, basis: "counted", usage: counted })
   })
-  it("charges the part before a break, or before the client disconnected", () => {
+  it("charges the output delivered before a break or a disconnect", () => {
     const broken = settlementOf({ _tag: "Partial", error: { _tag: "InternalError" }, delivered: delivered() }, price)
     assert.deepInclude(broken, { cost: 30_000n, status: "failed", final: true })
     const left = settlementOf({ _tag: "Partial", error: undefined, delivered: delivered() }, price)
@@ -81,7 +81,7 @@ describe("settlementOf work other than chat", () => {
     assert.deepInclude(settlementOf(done(0), perCharacter), { cost: 0n, basis: "reported" })
   })
 
-  it("charges the part of a broken answer that was sent, by our own count", () => {
+  it("charges the delivered part of a broken answer, by the gateway's count", () => {
     const error = { _tag: "UpstreamError", detail: "broke off" } as const
     assert.deepStrictEqual(
       settlementOf({ _tag: "Partial", delivered: { reported: undefined, counted: () => 7 }, error }, price),

@@ -11,12 +11,12 @@ const admitted = (leftMs: number) => ({ heldUntil: performance.now() + leftMs, l
 const reasonOf = (exit: Exit.Exit<unknown, PoolError>) =>
   Exit.isFailure(exit) ? exit.cause.reasons.map((one) => (one._tag === "Fail" ? one.error.reason : one._tag)) : []
 
-/** Well beyond what any of this takes. */
+/** Much longer than any of these tests takes. */
 const options = { timeout: 10_000 }
 
-describe("A provider's call under a hold", () => {
+describe("a provider call under a hold", () => {
   it.live(
-    "is not made when the hold is over before it",
+    "is not made after the hold has expired",
     () =>
       Effect.gen(function* () {
         let calls = 0
@@ -31,7 +31,7 @@ describe("A provider's call under a hold", () => {
   )
 
   it.live(
-    "is stopped by a lapse, and its caller goes on",
+    "is cancelled when the hold lapses, and its caller continues",
     () =>
       Effect.gen(function* () {
         const one = admitted(60_000)
@@ -67,7 +67,7 @@ describe("A provider's call under a hold", () => {
   )
 
   it.live(
-    "answers with what it came to",
+    "returns the provider's answer",
     () =>
       Effect.gen(function* () {
         const exit = yield* whileHeld(admitted(60_000), running, Effect.succeed("whole"))

@@ -44,7 +44,7 @@ const found: SearchResults = { results: [{ title: "t", url: "https://example.com
 const fails = (provider: string, fault: ProviderFault) => Effect.fail(new ProviderError({ provider, fault }))
 const serverError: ProviderFault = { _tag: "ServerError", status: 500, detail: "down" }
 
-const notAsked = () => Effect.die(new Error("asked for a chat"))
+const notAsked = () => Effect.die(new Error("a chat was requested"))
 const provider = (id: string, work: Partial<Provider>): Provider => ({
   id,
   stopsBillingOnAbort: true,
@@ -53,7 +53,7 @@ const provider = (id: string, work: Partial<Provider>): Provider => ({
   ...work
 })
 
-/** A provider whose answer waits for the test, and which notes what became of its call. */
+/** A provider whose answer waits for the test, and which reports when its call is interrupted. */
 const waiting = (stopsBillingOnAbort: boolean) =>
   Effect.gen(function* () {
     const called = yield* Deferred.make<void>()
@@ -68,7 +68,7 @@ const waiting = (stopsBillingOnAbort: boolean) =>
 
 const clocks = { connectMs: 60_000, firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
 
-/** Azure asks more for an embedding than OpenAI. */
+/** Azure charges more for an embedding than OpenAI. */
 const dear: OverlayPrice = {
   model: "text-embedding-3-small",
   provider: "azure",
@@ -182,7 +182,7 @@ const scene = (
         tokenPrice,
         sql: yield* SqlClient.SqlClient,
         hold: maximumCost(price, PROMPT_BOUND, 0),
-        /** Ids of the receipts that are listed under a status. */
+        /** Lists the ids of the receipts with this status. */
         listed: (status: string) =>
           Effect.map(receipts.page(accountId, { limit: 10, cursor: undefined, model: undefined, status }), ({ rows }) =>
             rows.map(({ id }) => id)
@@ -236,7 +236,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts when the provider reports nothing, and accepts a reported zero", () =>
+  it.live("charges the gateway's count when the provider reports nothing, and accepts a reported zero", () =>
     Effect.gen(function* () {
       const answers = [
         { ...ranked, tokens: undefined },
@@ -252,7 +252,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges units at their price, and keeps both", () =>
+  it.live("charges units at their price, and records both in the receipt", () =>
     Effect.gen(function* () {
       const { row, search, work } = yield* scene([searching()])
       const request = search()
@@ -266,7 +266,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never charges more than was held: the house bears the rest", () =>
+  it.live("never charges more than the hold, and absorbs the rest", () =>
     Effect.gen(function* () {
       const rerank = () => Effect.succeed({ ...ranked, tokens: 5_000 })
       const scenery = yield* scene([provider("voyage", { rerank })])
@@ -345,7 +345,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("rejects an unplannable request before a hold", () =>
+  it.live("rejects a request that cannot be planned, before a hold", () =>
     Effect.gen(function* () {
       const { money, rerank, work } = yield* scene([ranking()])
       const reasonOf = (more: Partial<WorkRequest<Ranking>>) =>
@@ -369,7 +369,7 @@ describe("Work", () => {
 
   it.live("calls no provider when the balance does not cover the maximum cost", () =>
     Effect.gen(function* () {
-      const unasked = ranking({ rerank: () => Effect.die(new Error("asked without a hold")) })
+      const unasked = ranking({ rerank: () => Effect.die(new Error("called without a hold")) })
       const { hold, rerank, work } = yield* scene([unasked], { balance: 49_999n })
       const { reason } = yield* Effect.flip(work.run(rerank()))
       assert.deepStrictEqual(reason, {
@@ -398,7 +398,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stops the provider when the client disconnects and that stops the bill, and charges nothing", () =>
+  it.live("stops the provider when the client disconnects and an abort stops billing, and charges nothing", () =>
     Effect.gen(function* () {
       const { called, hungUp, provider } = yield* waiting(true)
       const { ended, money, rerank, work } = yield* scene([provider])
@@ -412,7 +412,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("drains and settles when stopping does not stop the bill", () =>
+  it.live("reads on and settles when an abort does not stop billing", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(false)
       const { ended, price, rerank, row, work } = yield* scene([provider])
@@ -509,7 +509,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("returns 409 for a repeat of a running request or of one whose answer was not stored", () =>
+  it.live("fails for a repeat of a running request, or of one whose answer was not stored", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { rerank, work } = yield* scene([provider])
@@ -528,7 +528,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("repeats a final refusal, and frees the key after any other failure", () =>
+  it.live("replays a final refusal, and frees the idempotency key after any other failure", () =>
     Effect.gen(function* () {
       const refused: ProviderFault = { _tag: "Refused", status: 400, detail: "no such language" }
       const answers = [fails("voyage", serverError), fails("voyage", refused)]
@@ -560,7 +560,7 @@ const perQuery = unitCost({ unit: "request", perUnit: 8_000_000_000n }, 1)
 const charged = { charge: true, used: ({ results }: SearchResults) => results.length } as const
 
 describe("Work that is charged up front", () => {
-  it.live("costs the delivered part, and refunds the rest", () =>
+  it.live("costs the price of the delivered part, and the rest is refunded", () =>
     Effect.gen(function* () {
       const { money, row, search, work } = yield* scene([searching()])
       const request = search({ ...charged, claim: claimOf("f") })
@@ -584,7 +584,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is charged while it runs, with an open receipt, and a repeat gets 409", () =>
+  it.live("is charged while it runs, with an open receipt, and rejects a repeat", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { hold, ledger, listed, money, price, rerank, row, work } = yield* scene([provider])
@@ -602,7 +602,7 @@ describe("Work that is charged up front", () => {
       assert.deepStrictEqual([yield* listed("open"), yield* listed("succeeded")], [[request.requestId], []])
       const repeat = yield* Effect.flip(work.run({ ...request, requestId: newRequestId() }))
       assert.strictEqual(repeat.reason._tag, "IdempotencyInProgress")
-      // It is not overdue: no sweep touches it.
+      // It is not overdue, so the sweep leaves it.
       assert.strictEqual(yield* ledger.refundOverdue, 0)
       yield* Deferred.succeed(answer, ranked)
       const { cost } = yield* Fiber.join(fiber)
@@ -631,7 +631,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing for an empty answer, or after a fault of the gateway", () =>
+  it.live("costs nothing for an empty answer, or after a defect of the gateway", () =>
     Effect.gen(function* () {
       const empty = yield* scene([searching()])
       const none = empty.search({ ...charged, empty: () => ({ _tag: "EmptyCompletion" }) })
@@ -648,7 +648,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("continues when the client disconnects, is charged, and can be replayed", () =>
+  it.live("continues after the client disconnects, is charged, and can be replayed", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { ended, hold, money, price, rerank, work } = yield* scene([provider])
@@ -665,7 +665,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refunded once by the sweep when it is overdue, and the house bears a later result", () =>
+  it.live("is refunded once by the sweep when it is overdue, and a later result costs nothing", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { hold, ledger, money, price, rerank, row, sql, work } = yield* scene([provider])
@@ -676,7 +676,7 @@ describe("Work that is charged up front", () => {
       assert.strictEqual(yield* ledger.refundOverdue, 1)
       assert.strictEqual(yield* ledger.refundOverdue, 0)
       assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
-      // Whether it was served is not known: its key stays taken.
+      // Whether a provider served it is unknown, so its key stays taken.
       const repeat = yield* Effect.flip(work.run({ ...request, requestId: newRequestId() }))
       assert.deepStrictEqual(repeat.reason, { _tag: "IdempotencyResultUnavailable", requestId: request.requestId })
       yield* Deferred.succeed(answer, ranked)
@@ -687,7 +687,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has a fixed lifetime that nothing extends", () =>
+  it.live("has a fixed lifetime of its own", () =>
     Effect.gen(function* () {
       const { sql, ...scenery } = yield* scene([searching()], { chargeTtl: Duration.minutes(7) })
       const [held, sold] = [scenery.search(), scenery.search(charged)]
@@ -703,7 +703,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is carved out of the hold of the request it is part of", () =>
+  it.live("takes its charge out of the hold of the request that it is part of", () =>
     Effect.gen(function* () {
       const { ledger, money, search, work } = yield* scene([searching()], { balance: 4n * perQuery })
       const { model, principal } = search()
@@ -737,7 +737,7 @@ describe("Work that is charged up front", () => {
 })
 
 describe("Work with a delivery step", () => {
-  it.live("is returned and charged only after the delivery", () =>
+  it.live("is answered and charged only after the delivery", () =>
     Effect.gen(function* () {
       const delivering = yield* Deferred.make<void>()
       const goOn = yield* Deferred.make<void>()
@@ -773,19 +773,19 @@ describe("Work with a delivery step", () => {
         )
         assert.deepInclude(closed as object, { basis: "none", error: { _tag: "StoreUnavailable" } })
         assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
-        // The provider has searched, and bills it.
+        // The provider has searched, and bills the operator.
         const nano = Number(unitCost(perSearch, QUERIES))
         const place = { index: 0, provider: "tavily", model: "tavily-search" }
         assert.deepStrictEqual(closed?.attemptCosts, [{ ...place, nano }])
         assert.isUndefined(closed?.providerCost)
-        // The key is free for another try.
+        // The key is free for another request.
         const { deliver: _deliver, ...again } = request
         assert.isFalse((yield* work.run({ ...again, requestId: newRequestId() })).replayed)
       }).pipe(Effect.scoped)
     )
   }
 
-  it.live("times out and costs nothing", () =>
+  it.live("costs nothing when the delivery times out", () =>
     Effect.gen(function* () {
       const { money, search, work } = yield* scene([searching()], { delivery: Duration.millis(50) })
       const stopped = yield* Deferred.make<void>()
@@ -797,7 +797,7 @@ describe("Work with a delivery step", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("completes the delivery although the client disconnects", () =>
+  it.live("is delivered and settled although the client disconnects", () =>
     Effect.gen(function* () {
       const delivering = yield* Deferred.make<void>()
       const goOn = yield* Deferred.make<void>()
@@ -816,36 +816,38 @@ describe("Work with a delivery step", () => {
   )
 })
 
-describe("Work whose answer is still arriving", () => {
+describe("Work with an answer that is still arriving", () => {
   for (const [part, tokens] of [
     [() => 7, 7],
     [undefined, 0]
   ] as const) {
-    it.live(`is cut off when the service stops, ${part ? "paid for as it was given on" : "and costs nothing"}`, () =>
-      Effect.gen(function* () {
-        const delivering = yield* Deferred.make<void>()
-        const options = { shutdownGrace: Duration.millis(50) }
-        const { close, ended, price, rerank, work } = yield* scene([ranking()], options)
-        const request = rerank({
-          rest: () => ({ ended: Effect.never, ...(part === undefined ? {} : { part }) }),
-          deliver: () => Effect.andThen(Deferred.succeed(delivering, undefined), Effect.never)
-        })
-        const fiber = yield* Effect.forkChild(work.run(request))
-        yield* Deferred.await(delivering)
-        const closing = yield* Effect.forkChild(close)
-        assert.isTrue(Option.isSome(yield* Effect.timeoutOption(Fiber.join(closing), "5 seconds")))
-        assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
-        const settled = tokenCost(price, { ...noTokens, input: tokens })
-        const { closed, ...row } = yield* ended(request.requestId)
-        assert.deepInclude(row, { status: "cancelled", settled, provider: "voyage" })
-        assert.deepInclude(closed as object, { usage: { ...noTokens, input: tokens }, error: null })
-      }).pipe(Effect.scoped)
+    it.live(
+      `is cut off when the service stops, and costs ${part ? "the price of the part delivered" : "nothing"}`,
+      () =>
+        Effect.gen(function* () {
+          const delivering = yield* Deferred.make<void>()
+          const options = { shutdownGrace: Duration.millis(50) }
+          const { close, ended, price, rerank, work } = yield* scene([ranking()], options)
+          const request = rerank({
+            rest: () => ({ ended: Effect.never, ...(part === undefined ? {} : { part }) }),
+            deliver: () => Effect.andThen(Deferred.succeed(delivering, undefined), Effect.never)
+          })
+          const fiber = yield* Effect.forkChild(work.run(request))
+          yield* Deferred.await(delivering)
+          const closing = yield* Effect.forkChild(close)
+          assert.isTrue(Option.isSome(yield* Effect.timeoutOption(Fiber.join(closing), "5 seconds")))
+          assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
+          const settled = tokenCost(price, { ...noTokens, input: tokens })
+          const { closed, ...row } = yield* ended(request.requestId)
+          assert.deepInclude(row, { status: "cancelled", settled, provider: "voyage" })
+          assert.deepInclude(closed as object, { usage: { ...noTokens, input: tokens }, error: null })
+        }).pipe(Effect.scoped)
     )
   }
 })
 
-describe("Work whose hold ends while its answer is still arriving", () => {
-  it.live("gives its client nothing more, and fails", () =>
+describe("Work whose hold expires while its answer is still arriving", () => {
+  it.live("fails, is not charged, and delivers nothing more", () =>
     Effect.gen(function* () {
       const delivering = yield* Deferred.make<void>()
       const { ended, ledger, rerank, sql, work } = yield* scene([ranking()], { holdTtl: Duration.seconds(2) })
@@ -855,7 +857,7 @@ describe("Work whose hold ends while its answer is still arriving", () => {
       })
       const fiber = yield* Effect.forkChild(Effect.flip(work.run(request)))
       yield* Deferred.await(delivering)
-      // Another node ends it between two renewals.
+      // Another node expires the hold between two renewals.
       const overdue = sql`UPDATE request SET expires_at = now() - interval '1 second' WHERE id = ${request.requestId}`
       yield* Effect.repeat(Effect.andThen(overdue, ledger.expireOverdue), { until: (expired) => expired > 0 })
       const { reason } = yield* Fiber.join(fiber)
@@ -866,28 +868,30 @@ describe("Work whose hold ends while its answer is still arriving", () => {
 })
 
 describe("Work that needs a resource before the provider call", () => {
-  it.live("acquires it after admission, and releases it after delivery", () =>
+  it.live("acquires it after admission and the charge, and releases it after delivery", () =>
     Effect.gen(function* () {
       const steps: Array<string> = []
-      const search = () => Effect.sync(() => (steps.push("asked"), found))
+      const search = () => Effect.sync(() => (steps.push("called"), found))
       const { money, search: searches, work } = yield* scene([searching({ search })])
       const needed = Effect.acquireRelease(
-        Effect.map(Effect.orDie(money), ({ posted }) => steps.push(posted < BALANCE ? "got" : "got too early")),
-        () => Effect.sync(() => steps.push("let go"))
+        Effect.map(Effect.orDie(money), ({ posted }) =>
+          steps.push(posted < BALANCE ? "acquired" : "acquired too early")
+        ),
+        () => Effect.sync(() => steps.push("released"))
       )
       const ask: WorkAttempt<SearchResults> = (one, call) => one.search?.(call, {} as never)
       const deliver = (answer: SearchResults) => Effect.sync(() => (steps.push("delivered"), answer))
       yield* work.run(searches({ ...charged, ask: Effect.as(needed, ask), deliver }))
-      assert.deepStrictEqual(steps, ["got", "asked", "delivered", "let go"])
+      assert.deepStrictEqual(steps, ["acquired", "called", "delivered", "released"])
       const refused = searches({ ...charged, model: "no-such-model", ask: Effect.as(needed, ask) })
       assert.strictEqual((yield* Effect.flip(work.run(refused))).reason._tag, "UnknownModel")
       assert.lengthOf(steps, 4)
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing and calls no provider when it cannot be acquired, without blaming a provider", () =>
+  it.live("costs nothing and calls no provider when it cannot be acquired, and blames no provider", () =>
     Effect.gen(function* () {
-      const notAsked = () => Effect.die(new Error("asked"))
+      const notAsked = () => Effect.die(new Error("called"))
       const { ended, money, search, work } = yield* scene([searching({ search: notAsked })])
       const reason: Reason = { _tag: "ImageTooLarge", param: "image", limitBytes: 1 }
       const request = search({

@@ -1,4 +1,4 @@
-// A process of its own that asks for work which is charged up front, and says when its provider is at it, who never answers.
+// A process that runs work charged up front, and prints a line when it calls its provider, which never answers.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import { newClient } from "../ledger/Fixture.ts"
