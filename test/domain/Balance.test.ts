@@ -4,8 +4,8 @@ import { availableTo, playPays } from "../../src/domain/Balance.ts"
 const real = { posted: 50n, held: 20n }
 const both = { posted: 150n, held: 60n, play: { posted: 100n, held: 40n } }
 
-describe("what is available", () => {
-  it("is one kind of money: what is real, and for doubles whichever kind has more", () => {
+describe("the available amount", () => {
+  it("is that of real money, and for the sandbox that of whichever kind of money has more", () => {
     assert.deepStrictEqual(
       [availableTo(real, false), availableTo(real, true), availableTo(both, false), availableTo(both, true)],
       [30n, 30n, 30n, 60n]
@@ -15,7 +15,7 @@ describe("what is available", () => {
 })
 
 describe("simulated money", () => {
-  it("pays where it covers all a request may take, or where real money does not cover the least", () => {
+  it("pays if it covers the most that a request may cost, or if real money does not cover the least", () => {
     const pays = (atLeast: bigint, upTo: bigint) => playPays(both, { atLeast, upTo })
     assert.deepStrictEqual([pays(10n, 60n), pays(10n, 61n), pays(31n, 61n), pays(61n, 61n)], [true, false, true, false])
     assert.isFalse(playPays(real, { atLeast: 0n, upTo: 0n }))

@@ -32,8 +32,8 @@ const resultsOf = (conversation: Conversation) =>
     message.role === "tool" ? [message.content.map((part) => (part.type === "text" ? part.text[0] : "")).join()] : []
   )
 
-describe("edits of a prompt", () => {
-  it("clear the results of all but the latest uses of tools, and say how many and how much", () => {
+describe("context edits of a prompt", () => {
+  it("clear all but the latest tool results, and report how many uses and tokens they cleared", () => {
     const { applied, conversation } = editContext(conversationWith({ ...clear, keep: { type: "tool_uses", value: 1 } }))
     assert.deepStrictEqual(resultsOf(conversation), ["[", "[", "[", "d"])
     const [edit] = applied as ReadonlyArray<Record<string, unknown>>
@@ -42,13 +42,13 @@ describe("edits of a prompt", () => {
     assert.isUndefined(conversation.contextEdits)
   })
 
-  it("keep three unless they say otherwise, and tools that are excluded", () => {
+  it("keep the three latest tool uses by default, and the results of excluded tools", () => {
     assert.deepStrictEqual(resultsOf(editContext(conversationWith(clear)).conversation), ["[", "b", "c", "d"])
     const kept = { ...clear, keep: { type: "tool_uses", value: 0 }, exclude_tools: ["keepsake"] }
     assert.deepStrictEqual(resultsOf(editContext(conversationWith(kept)).conversation), ["[", "b", "[", "["])
   })
 
-  it("clear the input of calls where they are told to", () => {
+  it("clear the inputs of tool calls on request", () => {
     const inputs = (clear_tool_inputs: unknown) =>
       editContext(
         conversationWith({ ...clear, keep: { type: "tool_uses", value: 1 }, clear_tool_inputs })
@@ -61,7 +61,7 @@ describe("edits of a prompt", () => {
     assert.deepStrictEqual(inputs(["keepsake"]), [full, "{}", full, full])
   })
 
-  it("wait for the size that triggers them, and leave what is not worth it", () => {
+  it("wait until the prompt reaches the trigger and enough can be cleared", () => {
     const waiting = [
       { type: clear.type },
       { ...clear, trigger: { type: "tool_uses", value: 4 } },
@@ -77,7 +77,7 @@ describe("edits of a prompt", () => {
     assert.lengthOf(editContext(conversationWith(due)).applied, 1)
   })
 
-  it("clear the thinking of all but the latest turns that thought, and say how many and how much", () => {
+  it("clear the thinking of all but the latest thinking turns, and report how many turns and tokens they cleared", () => {
     const thought = (text: string) =>
       ({ role: "assistant", content: [], toolCalls: [], reasoning: [{ text }] }) as const
     const said = { role: "assistant", content: [{ type: "text", text: "So." }], toolCalls: [] } as const

@@ -69,20 +69,20 @@ describe("estimate", () => {
   const cheap = candidate(100_000n, 400_000n)
   const dear = candidate(1_000_000n, 4_000_000n)
 
-  it("is one amount by the most expensive candidate when the caller caps the output", () => {
+  it("is one amount, for the most expensive candidate, when the request limits the output", () => {
     const { atLeast, ceiling, upTo } = of(plan(cheap, dear), 500)
     assert.strictEqual(atLeast, maximumCost(dear.price, 1_000, 500))
     assert.deepStrictEqual([upTo, ceiling], [atLeast, atLeast])
   })
 
-  it("requires the floor and holds up to the ceiling without a cap", () => {
+  it("requires the floor and holds up to the ceiling when the request does not limit the output", () => {
     const { atLeast, ceiling, rolling, upTo } = of(plan(cheap), undefined)
     assert.strictEqual(atLeast, maximumCost(cheap.price, 1_000, OUTPUT_FLOOR))
     assert.strictEqual(upTo, maximumCost(cheap.price, 1_000, DEFAULT_OUTPUT_CEILING))
     assert.deepStrictEqual([ceiling, rolling], [upTo, false])
   })
 
-  it("rolls for a stream, but not for models with hidden output", () => {
+  it("is rolling for a stream, but not for models with hidden output", () => {
     const stream = of(plan(cheap), undefined, true)
     assert.strictEqual(stream.upTo, maximumCost(cheap.price, 1_000, ROLLING_STEP))
     assert.isTrue(stream.rolling)
@@ -98,7 +98,7 @@ describe("estimate", () => {
   })
 
   it.prop(
-    "gives a cap whose cost is within what was granted",
+    "capWithin returns an output limit whose cost is within the hold",
     {
       input: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 75_000_000 })),
       output: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 600_000_000 })),
@@ -136,7 +136,7 @@ describe("estimate of images", () => {
     "qwen/qwen3-vl-235b-a22b-instruct": 16_777_216 / 32 ** 2
   }
 
-  it("covers the bill of a hundred images at every candidate", () => {
+  it("covers the price of a hundred images at every candidate", () => {
     const images = 100
     for (const [id, tokens] of Object.entries(bounds)) {
       const entry = entries.find((one) => one.id === id)
@@ -165,7 +165,7 @@ describe("withinBudget", () => {
     const kept = Result.getOrThrow(withinBudget(plan(dear, cheap), { ...size, budgetCents: 1 }))
     assert.deepStrictEqual(kept.candidates, [cheap])
   })
-  it("keeps the delay of a hedge while its provider and another one are left", () => {
+  it("keeps the hedge delay only while the provider that it was measured for and another one are left", () => {
     const other = candidate(100_000n, 300_000n)
     const delayOf = (...candidates: readonly [Candidate, ...ReadonlyArray<Candidate>]) =>
       Result.getOrThrow(withinBudget({ ...plan(...candidates), hedgeAfterMs: 300 }, { ...size, budgetCents: 1 }))

@@ -10,7 +10,7 @@ const heads = {
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, "hex"))
 
 describe("imageTypeOf", () => {
-  it("tells an image by its first bytes, and needs no more of them than it says", () => {
+  it("recognizes an image by its first bytes, and needs no more than IMAGE_HEAD_BYTES", () => {
     for (const [type, hex] of Object.entries(heads)) {
       assert.strictEqual(hex.length, 2 * IMAGE_HEAD_BYTES)
       assert.strictEqual(imageTypeOf(bytes(hex)), type)
@@ -18,7 +18,7 @@ describe("imageTypeOf", () => {
     }
     assert.strictEqual(imageTypeOf(bytes("474946383761")), "image/gif")
   })
-  it("takes nothing else for one", () => {
+  it("returns undefined for any other data", () => {
     const others = [
       "",
       "ff",
@@ -30,7 +30,7 @@ describe("imageTypeOf", () => {
       "424d",
       "0000001c667479706865"
     ]
-    // A RIFF of another kind is a film or a sound.
+    // Other kinds of RIFF files are videos or sounds.
     for (const hex of [...others, "524946462400000057415645", "5249464624000000"]) {
       assert.isUndefined(imageTypeOf(bytes(hex)), hex)
     }
@@ -38,7 +38,7 @@ describe("imageTypeOf", () => {
 })
 
 describe("inlineImage", () => {
-  it("takes a data URL apart, with the one name that JPEG has", () => {
+  it("splits a data URL into data and type, and corrects the type by the bytes", () => {
     assert.deepStrictEqual(inlineImage("data:image/png;base64,AA+/=="), { type: "image/png", data: "AA+/==" })
     assert.deepStrictEqual(inlineImage("DATA:image/JPG;BASE64,AAAA"), { type: "image/jpeg", data: "AAAA" })
     const png = Buffer.from("89504e470d0a1a0a0000000d", "hex").toString("base64")

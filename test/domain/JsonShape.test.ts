@@ -5,7 +5,7 @@ const nested = (levels: number, open: string, close: string) => `${open.repeat(l
 const list = (count: number, item: string) => `[${Array(count).fill(item).join()}]`
 const members = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join()}}`
 
-/** The brackets, colons and commas of a text count for nothing, however its quotes are escaped. */
+/** A JSON text whose strings contain these characters, which do not count, however its quotes are escaped. */
 const inText = (what: string) => JSON.stringify({ text: [`\\"${what}\\`, what, `${what}\\\\`] })
 
 describe("the shape of a JSON text", () => {

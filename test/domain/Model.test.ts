@@ -11,8 +11,8 @@ const offer = (provider: string, unsupported: ReadonlyArray<Capability> = []): O
 })
 const sees = { capabilities: ["vision"] } as const
 
-describe("a model that reads PDF files", () => {
-  it("has vision, at Anthropic's, Google's or OpenAI's own API", () => {
+describe("a PDF file", () => {
+  it("can be read by a model with vision at the APIs of Anthropic, Google or OpenAI", () => {
     for (const provider of ["anthropic", "gemini", "openai"]) {
       assert.isTrue(offerReadsPdf(sees, offer(provider)))
       assert.isFalse(offerReadsPdf({ capabilities: [] }, offer(provider)))
@@ -23,7 +23,7 @@ describe("a model that reads PDF files", () => {
     }
   })
 
-  it("may have other offers too", () => {
+  it("can be read by a model with at least one such offer", () => {
     assert.isTrue(readsPdf({ ...sees, offers: [offer("openrouter"), offer("openai")] }))
     assert.isFalse(readsPdf({ ...sees, offers: [offer("openrouter")] }))
   })

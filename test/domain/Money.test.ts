@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { formatUsd, nanoFromPico, nanoFromUsd, picoPerUnit, usdFromNano } from "../../src/domain/Money.ts"
 
 describe("Money", () => {
-  it("reads decimal dollars to the ninth digit, and nothing else", () => {
+  it("reads decimal dollars to the ninth digit, and rejects other text", () => {
     assert.strictEqual(nanoFromUsd("12.345678901"), 12_345_678_901n)
     assert.strictEqual(nanoFromUsd("0.0000000019"), 1n)
     assert.strictEqual(nanoFromUsd("-3"), -3_000_000_000n)
@@ -12,14 +12,14 @@ describe("Money", () => {
       assert.isUndefined(nanoFromUsd(bad), String(bad))
     }
   })
-  it("rounds a cost up, once", () => {
+  it("rounds a cost up once", () => {
     assert.deepStrictEqual([0n, 1n, 1_000n, 1_001n].map(nanoFromPico), [0n, 1n, 1n, 2n])
   })
-  it("knows a published rate as whole pico-dollars", () => {
+  it("reads a published rate as whole pico-dollars", () => {
     assert.strictEqual(picoPerUnit(0.15), 150_000n)
     assert.strictEqual(picoPerUnit(0.0375), 37_500n)
   })
-  it("says an amount with at least cents", () => {
+  it("formats an amount with at least two decimals", () => {
     assert.deepStrictEqual([0n, 1n, 1_500_000_000n, -20_000_000n].map(formatUsd), [
       "$0.00",
       "$0.000000001",
@@ -28,7 +28,7 @@ describe("Money", () => {
     ])
   })
   it.prop(
-    "shows any amount as a number that reads back to it",
+    "converts any amount to a number that converts back to it",
     [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000_000_000 }))],
     ([nano]) => assert.strictEqual(BigInt(Math.round(usdFromNano(BigInt(nano)) * 1e9)), BigInt(nano))
   )

@@ -30,11 +30,11 @@ const fold = (output: Output) => {
 }
 
 describe("Output", () => {
-  it("is the fold of its events", () => {
+  it("equals the fold of its events", () => {
     assert.deepStrictEqual(fold(full), full)
     assert.deepStrictEqual(fold(emptyOutput), emptyOutput)
   })
-  it("keeps the order in which it came, where that is not the usual one", () => {
+  it("keeps the order of its events when it differs from the usual one", () => {
     for (const seed of seeds(200)) {
       const random = new Random(seed)
       const pushed: Array<OutputEvent> = []
@@ -60,7 +60,7 @@ describe("Output", () => {
       assert.strictEqual(output.order === undefined, usual, `seed ${seed}`)
     }
   })
-  it("keeps parallel tool calls apart however their pieces come", () => {
+  it("separates parallel tool calls in whatever order their pieces arrive", () => {
     const folded = new OutputFold()
     folded.push({ _tag: "ToolStart", index: 0, id: "a", name: "first" })
     folded.push({ _tag: "ToolStart", index: 1, id: "b", name: "second" })
@@ -73,7 +73,7 @@ describe("Output", () => {
       { id: "b", name: "second", arguments: "{}" }
     ])
   })
-  it("is empty without content, whatever its finish and usage", () => {
+  it("is empty without content, whatever its finish reason and usage", () => {
     assert.isTrue(isEmpty({ ...emptyOutput, finish: "stop", usage: full.usage }))
     for (const part of [{ text: "x" }, { reasoning: "x" }, { refusal: "x" }, { toolCalls: full.toolCalls }]) {
       assert.isFalse(isEmpty({ ...emptyOutput, ...part }))
@@ -85,7 +85,7 @@ describe("Output", () => {
       ["Finish", "Usage"]
     )
   })
-  it("knows nothing of its prompt before it is over", () => {
+  it("has no usage from prompt usage alone", () => {
     const prompt: OutputEvent = { _tag: "PromptUsage", usage: { input: 1, cached: 2, cacheWrite: 3 } }
     assert.isFalse(isContent(prompt))
     const folded = new OutputFold()

@@ -19,7 +19,7 @@ const onePage = (content: string, more: PdfObjects = {}, resources = "") =>
   pdfOf({ 1: catalogue, 2: tree(3), 3: page(`/Contents 4 0 R /Resources << ${resources} >>`), 4: content, ...more })
 
 describe("the pages of a PDF file", () => {
-  it("are those of its tree, with the text that they show", () => {
+  it("are counted in the page tree, with the text that they show", () => {
     const { pages, text } = sizeOf(pdfWith(["One two three.", "Four five six.", "Seven."]))
     assert.strictEqual(pages, 3)
     assert.isAtLeast(text, 34)
@@ -27,28 +27,28 @@ describe("the pages of a PDF file", () => {
     assert.deepStrictEqual(sizeOf(pdfOf({ 1: catalogue, 2: tree(3), 3: page("") })), { pages: 1, text: 0 })
   })
 
-  it("are counted whatever /Count says of them", () => {
+  it("are counted without trusting /Count", () => {
     for (const count of [0, 1, -1, 1_000_000]) {
       const lying = `<< /Type /Pages /Kids [3 0 R 4 0 R] /Count ${count} >>`
       assert.strictEqual(sizeOf(pdfOf({ 1: catalogue, 2: lying, 3: page(""), 4: page("") })).pages, 2)
     }
   })
 
-  it("are counted as often as the tree has them", () => {
+  it("are counted as often as the tree contains them", () => {
     assert.strictEqual(sizeOf(pdfOf({ 1: catalogue, 2: tree(3, 3, 3), 3: page("") })).pages, 3)
-    // Sixteen nodes that each have the next one twice are 65,536 pages.
+    // Sixteen nodes that each contain the next one twice make 65,536 pages.
     const doubling: Record<number, string> = { 1: catalogue }
     for (let node = 2; node < 18; node++) doubling[node] = tree(node + 1, node + 1)
     assert.strictEqual(sizeOfPdf(pdfOf({ ...doubling, 18: page("") })), "too_many_pages")
   })
 
-  it("may be 100", () => {
+  it("may be at most 100", () => {
     const of = (count: number) => pdfWith(Array.from({ length: count }, () => "x"))
     assert.strictEqual(sizeOf(of(PDF_MAX_PAGES)).pages, 100)
     assert.strictEqual(sizeOfPdf(of(PDF_MAX_PAGES + 1)), "too_many_pages")
   })
 
-  it("cannot be counted where the tree goes round, is too deep, or leads nowhere", () => {
+  it("cannot be counted when the tree has a cycle, is too deep, or refers to a missing object", () => {
     const deep: Record<number, string> = { 1: catalogue }
     for (let node = 2; node < 200; node++) deep[node] = tree(node + 1)
     const broken: ReadonlyArray<PdfObjects> = [
@@ -65,7 +65,7 @@ describe("the pages of a PDF file", () => {
     for (const objects of broken) assert.strictEqual(sizeOfPdf(pdfOf(objects)), "unreadable", JSON.stringify(objects))
   })
 
-  it("are found in the streams of objects, and behind comments", () => {
+  it("are found in object streams and after comments", () => {
     const inner = [tree(3, 3), page("")]
     const head = `2 0 3 ${inner[0]!.length + 1} `
     const packed = deflated(`${head}${inner.join(" ")}`, `/Type /ObjStm /N 2 /First ${head.length}`)
@@ -77,7 +77,7 @@ describe("the pages of a PDF file", () => {
     assert.strictEqual(sizeOf(hidden).pages, 2)
   })
 
-  it("are the most of all definitions that a reader may take", () => {
+  it("are the largest count of all definitions that a reader may use", () => {
     const file = pdfWith(["One page with a text."])
     const longer = updated(file, { 2: tree(4, 4, 4) })
     assert.strictEqual(sizeOf(longer).pages, 3)
@@ -89,7 +89,7 @@ describe("the pages of a PDF file", () => {
 })
 
 describe("the text of a PDF file", () => {
-  it("is counted through forms, as often as they are shown", () => {
+  it("is counted in form XObjects each time they are shown", () => {
     const form = (content: string, more = "") => stream(content, `/Type /XObject /Subtype /Form ${more}`)
     const inner = { 5: form("/B Do /B Do", "/Resources << /XObject << /B 6 0 R >> >>"), 6: form(shows(99)) }
     const file = onePage(stream(`${shows(9)} /A Do /A Do /A Do`), inner, "/XObject << /A 5 0 R >>")
@@ -98,7 +98,7 @@ describe("the text of a PDF file", () => {
     assert.strictEqual(sizeOf(onePage(stream("/A Do"), picture, "/XObject << /A 5 0 R >>")).text, 0)
   })
 
-  it("cannot be counted in forms that show themselves, or each other without an end", () => {
+  it("cannot be counted in forms that show themselves or multiply without bound", () => {
     const form = stream("/A Do", "/Subtype /Form /Resources << /XObject << /A 5 0 R >> >>")
     assert.strictEqual(sizeOfPdf(onePage(stream("/A Do"), { 5: form }, "/XObject << /A 5 0 R >>")), "unreadable")
     const doubling: Record<number, string> = {}
@@ -110,7 +110,7 @@ describe("the text of a PDF file", () => {
     assert.strictEqual(sizeOfPdf(bomb), "unreadable")
   })
 
-  it("is counted in all parts of a page, in hexadecimal, in marks, notes and behind images", () => {
+  it("is counted in all parts of a page, in hexadecimal strings, marked content, annotations and after images", () => {
     const parts = { 4: "[5 0 R 6 0 R]", 5: stream(shows(10)), 6: stream(`<${"41".repeat(20)}> Tj`) }
     assert.strictEqual(sizeOf(onePage("", parts)).text, 12 + 21)
     const marks = "/Properties << /M << /ActualText (twelve bytes) >> >>"
@@ -122,7 +122,7 @@ describe("the text of a PDF file", () => {
     assert.isAtLeast(sizeOf(onePage(stream(""), noted)).text, 38)
   })
 
-  it("is as long as a font's table makes it", () => {
+  it("is counted at the length that the font's Unicode table gives it", () => {
     const table = `begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar <01> <${"0041".repeat(40)}> endbfchar`
     const font = { 5: "<< /Type /Font /ToUnicode 6 0 R >>", 6: deflated(table) }
     assert.strictEqual(sizeOf(onePage(stream(shows(99)), font)).text, 101 * 40)
@@ -130,7 +130,7 @@ describe("the text of a PDF file", () => {
     assert.strictEqual(sizeOf(onePage(stream(shows(99)), names)).text, 101 * 24)
   })
 
-  it("cannot be counted behind filters of images, or in strings without an end", () => {
+  it("cannot be counted behind image filters, or in strings without an end", () => {
     for (const content of [
       stream("x", "/Filter /DCTDecode"),
       stream("not deflated", "/Filter /FlateDecode"),
@@ -143,22 +143,22 @@ describe("the text of a PDF file", () => {
   })
 })
 
-describe("a file that is not counted", () => {
-  it("is none that begins otherwise", () => {
+describe("the size of a file", () => {
+  it("is not_pdf without a PDF header", () => {
     for (const text of ["", "GIF89a", "<html>%PDF", `${" ".repeat(2_000)}%PDF-1.7`]) {
       assert.strictEqual(sizeOfPdf(Buffer.from(text)), "not_pdf")
     }
     assert.strictEqual(sizeOfPdf(Buffer.from("%PDF-1.7\nnothing else")), "unreadable")
   })
 
-  it("is encrypted by its trailer, or by the stream in its place", () => {
+  it("is encrypted when its trailer or its cross-reference stream says so", () => {
     const objects = { 1: catalogue, 2: tree(3), 3: page("") }
     assert.strictEqual(sizeOfPdf(pdfOf(objects, "/Encrypt 9 0 R")), "encrypted")
     assert.strictEqual(sizeOfPdf(pdfOf(objects, "/#45ncrypt << /V 5 >>")), "encrypted")
     assert.strictEqual(sizeOfPdf(pdfOf({ ...objects, 8: stream("", "/Type /XRef /Encrypt 9 0 R") })), "encrypted")
   })
 
-  it("inflates without a bound, and takes neither its memory nor its time", () => {
+  it("is unreadable when its streams inflate beyond the limit, at little memory and time", () => {
     const content = deflated("x".repeat(64 * 1_048_576))
     assert.isBelow(content.length, 100_000)
     assert.strictEqual(sizeOfPdf(onePage(content)), "unreadable")
@@ -168,7 +168,7 @@ describe("a file that is not counted", () => {
     assert.strictEqual(sizeOfPdf(onePage(`[${kids.join(" ")}]`, many)), "unreadable")
   })
 
-  it("is made to be read for ever", () => {
+  it("is unreadable, within seconds, when the file is built to take forever", () => {
     const head = "%PDF-1.7\n"
     const made = [
       "1 0 obj [ ".repeat(60_000),
@@ -190,7 +190,7 @@ describe("a file that is not counted", () => {
     }
   })
 
-  it("is never counted lower for being cut off anywhere", () => {
+  it("never has fewer pages because the file is truncated", () => {
     const file = pdfWith(["A page.", "Another page."])
     for (let length = 0; length < file.length; length += 7) {
       const size = sizeOfPdf(file.subarray(0, length))

@@ -8,7 +8,7 @@ const plain = Buffer.from(text)
 const decoded = (data: Buffer, filter: string | ReadonlyArray<string> | undefined, parameters?: object) =>
   decodeStream(data, filter, parameters === undefined ? undefined : new Map(Object.entries(parameters)), MOST)
 
-/** As the specification has it, with codes of 9 to 12 bits. */
+/** Encodes as specified, with codes of 9 to 12 bits. */
 const lzw = (data: Buffer, early: number): Buffer => {
   let bits = ""
   let table = new Map<string, number>()
@@ -62,8 +62,8 @@ const ascii85 = (data: Buffer): Buffer => {
   return Buffer.from(`${out}~>`)
 }
 
-describe("the stream of a PDF file", () => {
-  it("is read through every filter of data", () => {
+describe("a stream of a PDF file", () => {
+  it("is decoded through every data filter", () => {
     const deflated = deflateSync(plain)
     assert.deepStrictEqual(decoded(plain, undefined), plain)
     assert.deepStrictEqual(decoded(Buffer.concat([deflated, Buffer.from("\nendstream")]), "FlateDecode"), plain)
@@ -82,7 +82,7 @@ describe("the stream of a PDF file", () => {
     assert.deepStrictEqual(decoded(lzw(varied, 0), "LZWDecode", { EarlyChange: 0 }), varied)
   })
 
-  it("is read behind a predictor", () => {
+  it("is decoded with a predictor", () => {
     const rows = [
       [0, 1, 2, 3],
       [1, 1, 1, 1],
@@ -96,14 +96,14 @@ describe("the stream of a PDF file", () => {
     assert.isUndefined(decoded(predicted, "FlateDecode", { Predictor: 2 }))
   })
 
-  it("is cut off where its data is", () => {
+  it("is decoded up to the point where its data is truncated", () => {
     const half = deflateSync(plain).subarray(0, 60)
     const begun = decoded(half, "FlateDecode")
     assert.isDefined(begun)
     assert.isTrue(text.startsWith(begun!.toString()))
   })
 
-  it("is none behind another filter, with data that is none of its, or where it is too long", () => {
+  it("is not decoded with an unknown filter, with invalid data or beyond the size limit", () => {
     assert.isUndefined(decoded(plain, "DCTDecode"))
     assert.isUndefined(decoded(plain, "Crypt"))
     assert.isUndefined(decoded(plain, "FlateDecode"))

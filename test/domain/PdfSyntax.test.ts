@@ -8,7 +8,7 @@ const contentOf = (text: string) => {
 }
 
 describe("a value of a PDF file", () => {
-  it("is read in every form", () => {
+  it("is parsed in every form", () => {
     assert.deepStrictEqual(valueOf("[1 -2.5 .5 +3 true false null /Name /A#42]"), [
       1,
       -2.5,
@@ -34,7 +34,7 @@ describe("a value of a PDF file", () => {
     )
   })
 
-  it("is none where it has no end, is nested too deep, or says where pages are twice", () => {
+  it("is rejected without an end, nested too deeply, or with the key Kids twice", () => {
     for (const text of ["", "[1 2", "<< /A 1", "<< 1 2 >>", "what", "[".repeat(99), "<< /Kids [] /Ki#64s [1] >>"]) {
       assert.isUndefined(parsePdf(text, 0), text)
     }
@@ -43,7 +43,7 @@ describe("a value of a PDF file", () => {
 })
 
 describe("a content stream", () => {
-  it("shows its strings", () => {
+  it("counts the bytes of its strings", () => {
     assert.deepStrictEqual(contentOf("BT /F1 9 Tf (ab) Tj [(c) -9 <4142>] TJ ET"), {
       broken: false,
       shown: 4 + 3 + 3,
@@ -52,7 +52,7 @@ describe("a content stream", () => {
     assert.deepStrictEqual(contentOf("% it's (in a comment)\n").shown, 14)
   })
 
-  it("uses the names before an operator that shows them", () => {
+  it("counts the uses of names before an operator that shows them", () => {
     assert.deepStrictEqual(contentOf("/G gs /A Do /A Do q /B % /C\n Do /Span /M BDC /Span << /N /O >> DP").uses, {
       A: 2,
       B: 1,
@@ -64,14 +64,14 @@ describe("a content stream", () => {
     })
   })
 
-  it("may have images in it, of which it shows nothing", () => {
+  it("skips inline images", () => {
     const image = "BI /W 1 ID ( < % EI (a) Tj"
     assert.deepStrictEqual(contentOf(image), { broken: false, shown: 3, uses: {} })
     assert.isTrue(contentOf("BI /W 1 ID (").broken)
     assert.strictEqual(contentOf("ID (a) EI (b)").shown, 6)
   })
 
-  it("is broken where a string has no end, or has what is no digit", () => {
+  it("is broken by a string without an end or with an invalid digit", () => {
     for (const text of ["(a", "(a\\)", "<41", "<4x>", "BI"]) assert.isTrue(contentOf(text).broken, text)
   })
 })

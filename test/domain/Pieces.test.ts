@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Pieces } from "../../src/domain/Pieces.ts"
 
 describe("pieces", () => {
-  it("are the text they were cut from, however many and whenever it is asked for", () => {
+  it("join to the text that they were cut from, in any number, and at any time", () => {
     for (const count of [0, 1, 2, 1_023, 1_024, 1_025, 5_000]) {
       const pieces = new Pieces()
       let whole = ""

@@ -4,7 +4,7 @@ import { RoutingSummary } from "../../schemas/Routing.ts"
 import { defaultPolicy, summaryOf } from "../../src/domain/Plan.ts"
 
 describe("summaryOf", () => {
-  it("is a routing summary with nothing more in it", () => {
+  it("returns a valid routing summary without further fields", () => {
     const outcome = {
       policy: { ...defaultPolicy, strategy: "cost", caching: "auto", source: "request" } as const,
       requestedModels: ["a", "b"],

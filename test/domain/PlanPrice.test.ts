@@ -9,7 +9,7 @@ const token = {
 } as const
 
 describe("a fixed price", () => {
-  it("has the rates that the plan names, and the input rate for those that it does not", () => {
+  it("has the rates of the plan, and the input rate for those that the plan leaves out", () => {
     const rates = { input_usd_per_million: 0.25, output_usd_per_million: 1, cached_input_usd_per_million: 0.1 }
     const made = fixedPriceOf({ model: "m", ...rates, per_request_usd: 0.001 }, token)
     const expected = { input: 250_000n, cached: 100_000n, cacheWrite: 250_000n, output: 1_000_000n }
@@ -20,7 +20,7 @@ describe("a fixed price", () => {
     })
   })
 
-  it("counts only where the catalogue prices in the same way", () => {
+  it("applies only when the catalogue prices in the same unit", () => {
     assert.deepStrictEqual(fixedPriceOf({ model: "m", per_unit_usd: 0.5 }, image), {
       unit: "image",
       perUnit: 500_000_000_000n

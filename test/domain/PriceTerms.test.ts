@@ -13,12 +13,12 @@ const fixed = {
 const terms: PriceTerms = { plan: "gold", markupBasisPoints: 1_000, markupOf: "plan", fixed }
 
 describe("the price for an account", () => {
-  it("is the catalogue's without terms, and for a name of an object's own members", () => {
+  it('is the catalogue\'s without terms, and for a model name like "constructor"', () => {
     assert.strictEqual(priceFor(undefined, "gpt-4o-mini", price), price)
     assert.strictEqual(priceFor({ ...terms, markupBasisPoints: 0 }, "constructor", price), price)
   })
 
-  it("is a fixed price before any markup, always the same one, and only in the catalogue's unit", () => {
+  it("is the plan's fixed price without a markup, cached, and only in the catalogue's unit", () => {
     const own = priceFor(terms, "gpt-4o-mini", price)
     assert.deepStrictEqual(own.tiers[0].rates, {
       input: 2_000_000n,
@@ -32,7 +32,7 @@ describe("the price for an account", () => {
     assert.strictEqual(priceFor(terms, "flux-dev", price).tiers[0].rates.input, 1_100n)
   })
 
-  it("names its rule", () => {
+  it("comes with the name of its rule", () => {
     assert.isUndefined(ruleFor(undefined, "gpt-4o", price))
     assert.deepStrictEqual(ruleFor(terms, "gpt-4o-mini", price), { by: "plan_price", plan: "gold" })
     assert.deepStrictEqual(ruleFor(terms, "gpt-4o", price), { by: "plan", plan: "gold", markup: 1_000 })

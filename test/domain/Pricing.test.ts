@@ -32,13 +32,13 @@ const tiered: TokenPrice = {
 const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 
 describe("Pricing", () => {
-  it("chooses the tier by all prompt tokens, whatever their bucket, for the whole request", () => {
+  it("chooses the tier for the whole request by all prompt tokens", () => {
     const usage = { input: 150_000, cached: 50_000, cacheWrite: 0, output: 10, reasoning: 0 }
     assert.strictEqual(tokenCost(tiered, usage), 5_000n + 187_500_000n + 6_250_000n + 100_000n)
     const above = { ...usage, cacheWrite: 1 }
     assert.strictEqual(tokenCost(tiered, above), 5_000n + 375_000_000n + 12_500_000n + 3_200n + 150_000n)
   })
-  it("charges what is kept for an hour at its own rate, and holds that rate, where a call may ask for it", () => {
+  it("charges cache writes for an hour at their own rate, and holds at that rate when a request may use them", () => {
     const [first] = tiered.tiers
     const listed: TokenPrice = {
       ...tiered,
@@ -50,14 +50,14 @@ describe("Pricing", () => {
     const all = { ...usage, cacheWriteLong: 1_000 }
     assert.strictEqual(maximumCost(long, 1_000, 0), tokenCost(long, all))
     assert.isBelow(outputWithin(long, 1_000, 10_000_000n), outputWithin(listed, 1_000, 10_000_000n))
-    // Not asked for, it is never held.
+    // Without the long price, the hold never includes it.
     assert.isTrue(tokenCost(listed, all) <= maximumCost(listed, 1_000, 0))
     assert.strictEqual(longCachePrice(listed), long)
     assert.strictEqual(longCachePrice(tiered), tiered)
     const [cut] = (discounted(long, 50) as TokenPrice).tiers
     assert.strictEqual(cut.rates.cacheWriteLong, 1_250_000n)
   })
-  it("costs the operator what the provider reported, or else the usage at the provider's price, or nothing known", () => {
+  it("computes the operator's cost from the provider's report, else from usage and the provider's price, else as unknown", () => {
     const usage = { input: 1_000, cached: 0, cacheWrite: 0, output: 10, reasoning: 0 }
     assert.strictEqual(providerCost(tiered, usage), tokenCost(tiered, usage))
     assert.strictEqual(providerCost(tiered, { ...usage, billedNano: 7 }), 7n)
@@ -66,7 +66,7 @@ describe("Pricing", () => {
     assert.strictEqual(providerCost({ unit: "image", perUnit: 2_000n }, { unit: "image", units: 3 }), 6n)
     assert.isUndefined(providerCost({ unit: "second", perUnit: 2_000n }, { unit: "image", units: 3 }))
     assert.isUndefined(providerCost(tiered, { unit: "image", units: 3 }))
-    // An hour in the cache costs what it costs, whether or not the price sold that.
+    // An hour in the cache has its cost, whether or not the price sells it.
     const [first] = tiered.tiers
     const hour: TokenPrice = { ...tiered, tiers: [{ ...first, rates: { ...first.rates, cacheWriteLong: 2_500_000n } }] }
     const kept = { ...usage, cacheWrite: 1_000, cacheWriteLong: 1_000 }
@@ -91,7 +91,7 @@ describe("Pricing", () => {
     }
   )
   it.prop(
-    "holds at least what any usage within the bounds can cost, under every markup, which rounds up by less than a pico-USD a rate",
+    "holds at least what any usage within the bounds can cost, under every markup, which rounds rates up by less than a pico-USD",
     {
       input: count(150_000),
       cached: count(150_000),
@@ -109,13 +109,13 @@ describe("Pricing", () => {
       assert.strictEqual(markedUp(tiered, markup), price)
     }
   )
-  it("leaves a price without a markup as it is, and never makes one free", () => {
+  it("returns a price without a markup unchanged, and never makes one free", () => {
     assert.strictEqual(markedUp(tiered, 0), tiered)
     const image = { unit: "image", perUnit: 3n } as const
     assert.deepStrictEqual(markedUp(image, -9_999), { unit: "image", perUnit: 1n })
     assert.deepStrictEqual(markedUp(image, 2_500), { unit: "image", perUnit: 4n })
   })
-  it("holds the dearest bucket for every token of a prompt, be it all written to a cache", () => {
+  it("holds the most expensive rate for every prompt token, including cache writes", () => {
     const usage = { input: 0, cached: 0, cacheWrite: 200_001, output: 10, reasoning: 0 }
     assert.strictEqual(maximumCost(tiered, 200_001, 10), tokenCost(tiered, usage))
     const [{ abovePromptTokens, rates }] = tiered.tiers
@@ -127,7 +127,7 @@ describe("Pricing", () => {
     assert.strictEqual(maximumCost(odd, 200_001, 10), tokenCost(odd, read))
   })
   it.prop(
-    "finds the most output that a grant covers",
+    "finds the largest output that a hold covers",
     { prompt: count(300_000), granted: count(2_000_000_000) },
     ({ granted, prompt }) => {
       const output = outputWithin(tiered, prompt, BigInt(granted))
@@ -135,7 +135,7 @@ describe("Pricing", () => {
       assert.isTrue(maximumCost(tiered, prompt, output + 1) > BigInt(granted))
     }
   )
-  it("finds no end of output where it is free", () => {
+  it("finds no limit on output when output is free", () => {
     const free: TokenPrice = {
       unit: "token",
       perRequest: 0n,
@@ -146,7 +146,7 @@ describe("Pricing", () => {
 })
 
 describe("a discount", () => {
-  it("takes its percentage off every rate, rounded up to the next pico-USD", () => {
+  it("reduces every rate by its percentage, rounded up to the next pico-USD", () => {
     assert.deepStrictEqual(discounted({ unit: "image", perUnit: 1_001n }, 50), { unit: "image", perUnit: 501n })
     assert.deepStrictEqual(discounted({ unit: "image", perUnit: 1n }, 99.99), { unit: "image", perUnit: 1n })
     assert.deepStrictEqual(discounted(tiered, 12.5), {
@@ -166,9 +166,9 @@ describe("a discount", () => {
   })
 
   const [seed = 0] = seeds(1)
-  it(`is never more than was promised, never a rise, and keeps the order of prices (LEDGER_SEED=${seed})`, () => {
+  it(`never exceeds its percentage, never raises a price, and keeps the order of prices (LEDGER_SEED=${seed})`, () => {
     const random = new Random(seed)
-    // Rates of every size, small ones more often: there rounding shows.
+    // Rates of every size, small ones more often, because rounding shows there.
     const rate = () => random.amount(10 ** (1 + random.below(9)))
     const rates = () => ({ input: rate(), cached: rate(), cacheWrite: rate(), output: rate() })
     const priced = (): TokenPrice => ({
@@ -198,8 +198,11 @@ describe("a discount", () => {
         bigint,
         bigint
       ]
-      assert.isTrue(reduced <= full, `${round}: above the list`)
-      assert.isTrue(reduced * 10_000n >= full * BigInt(10_000 - less) - 10_000n, `${round}: below what was promised`)
+      assert.isTrue(reduced <= full, `${round}: above the list price`)
+      assert.isTrue(
+        reduced * 10_000n >= full * BigInt(10_000 - less) - 10_000n,
+        `${round}: below the promised discount`
+      )
       assert.isTrue(lowest <= reduced, `${round}: a deeper discount costs more`)
       for (const [index, tier] of cut.tiers.entries()) {
         for (const name of ["input", "cached", "cacheWrite", "output"] as const) {
@@ -209,13 +212,13 @@ describe("a discount", () => {
           assert.isTrue(before === 0n || tier.rates[name] > 0n)
         }
       }
-      // The law of admission: what is held covers any usage at the discounted price too.
+      // Admission relies on this: the hold covers any usage at the discounted price too.
       assert.isTrue(maximumCost(cut, promptTokens(usage), usage.output) >= reduced)
       const [one, other] = [rate(), rate()]
       const [low, high] = one < other ? [one, other] : [other, one]
       const unit = (perUnit: bigint) => {
         const price = discounted({ unit: "image", perUnit }, less / 100)
-        return price.unit === "token" ? assert.fail("another unit") : price.perUnit
+        return price.unit === "token" ? assert.fail("the unit changed") : price.perUnit
       }
       assert.isTrue(unit(low) <= unit(high), `${round}: ${low} above ${high}`)
     }

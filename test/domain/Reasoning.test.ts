@@ -17,7 +17,7 @@ const message = (reasoning: ReadonlyArray<ReasoningPart>): AssistantMessage => (
 })
 
 describe("ownReasoning", () => {
-  it("is what the same provider made with the same model, and wants back", () => {
+  it("returns only blocks of the same provider and model with provider data", () => {
     const parts: ReadonlyArray<ReasoningPart> = [
       { text: "own", origin },
       { text: "another provider's", origin: { ...origin, provider: "openai" } },
@@ -34,7 +34,7 @@ describe("ownReasoning", () => {
 })
 
 describe("piecesOf", () => {
-  it("puts each block where it stood", () => {
+  it("puts each block at its position", () => {
     const at = (text: number | undefined, calls: number): ReasoningPart => ({
       text: `${text}/${calls}`,
       origin,
@@ -63,7 +63,7 @@ describe("piecesOf", () => {
     ])
   })
 
-  it("is the texts and the calls where nothing was thought", () => {
+  it("returns the texts and the calls when there is no reasoning", () => {
     assert.deepStrictEqual(
       piecesOf(message([]), []).map(({ type }) => type),
       ["text", "text", "call", "call"]
@@ -72,5 +72,5 @@ describe("piecesOf", () => {
 })
 
 describe("opensNothing", () => {
-  it("opens nothing", () => assert.isUndefined(opensNothing("seal")))
+  it("returns undefined for any seal", () => assert.isUndefined(opensNothing("seal")))
 })

@@ -45,10 +45,10 @@ describe("the problems of a schema", () => {
     [{ routing: { strategy: "cost", x: 1 } }, "routing.x is not a known field"]
   ]
   for (const [value, message] of rows) {
-    it(`say ${message}`, () => assert.strictEqual(messageFor(value), message))
+    it(`are reported as: ${message}`, () => assert.strictEqual(messageFor(value), message))
   }
 
-  it("name what a query must contain, not how text becomes a number", () => {
+  it("of a query name the required type, not the conversion from text", () => {
     const ofQuery = Schema.decodeUnknownResult(Schema.toCodecArrayFromSingle(Body), { errors: "all" })
     const messageOf = (query: object): string => {
       const [{ field, message }] = problemsOf(Result.getOrThrow(Result.flip(ofQuery(query))).issue, "query", query)
@@ -60,18 +60,18 @@ describe("the problems of a schema", () => {
     assert.strictEqual(messageOf({ cursor: "zz" }), `cursor ${CURSOR}`)
   })
 
-  it("name the whole", () => {
+  it("name the whole value when it has the wrong type", () => {
     assert.strictEqual(messageFor([]), "body must be an object; got an array")
     assert.strictEqual(messageFor("x y"), "body must be an object; got a string")
   })
 
-  it("say nothing of a value that is not known", () => {
+  it("do not mention a value that is not given", () => {
     assert.strictEqual(messageFor({ limit: 101 }, false), "limit must be an integer from 1 to 100")
   })
 })
 
-describe("what was found", () => {
-  it("is never a longer text, a key or the value of a field for secrets", () => {
+describe("the value found", () => {
+  it("is never a long text, a key or the value of a secret field", () => {
     const long = "a".repeat(41)
     for (const text of [long, "two words", "line\nbreak", "sk-abc123", "svc_sk_abc", "whsec_abc"]) {
       assert.strictEqual(messageFor({ limit: text }), "limit must be an integer from 1 to 100; got a string")
@@ -86,7 +86,7 @@ describe("what was found", () => {
     assert.strictEqual(messageFor({ max_tokens: "many" }), 'max_tokens must be an integer; got "many"')
   })
 
-  it("stands once, and only beside what must hold", () => {
+  it("is appended once, and only to a message that states a requirement", () => {
     assert.strictEqual(withFoundValue("must be 1; got 2", "a", 3), "must be 1; got 2")
     assert.strictEqual(withFoundValue("is required", "a", 3), "is required")
     assert.strictEqual(withFoundValue("must be a URL", "a", "x"), "must be a URL")

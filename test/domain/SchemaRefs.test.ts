@@ -5,8 +5,8 @@ const text = { type: "string" }
 const depthOf = (value: unknown): number =>
   typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
 
-describe("a schema without references", () => {
-  it("has what they lead to in their place, with the words beside them", () => {
+describe("inlineRefs", () => {
+  it("replaces each reference by its target, and keeps the description beside it", () => {
     const schema = {
       type: "object",
       properties: {
@@ -39,7 +39,7 @@ describe("a schema without references", () => {
     assert.strictEqual(JSON.stringify(inlineRefs(schema)), JSON.stringify(schema))
   })
 
-  it("ends a definition that is part of itself in any object", () => {
+  it("ends a recursive definition with an open object", () => {
     const node = { type: "object", properties: { value: text, next: { $ref: "#/$defs/Node" } } }
     const once = (next: object) => ({ type: "object", properties: { value: text, next } })
     assert.deepStrictEqual(
@@ -50,7 +50,7 @@ describe("a schema without references", () => {
     assert.isBelow(depthOf(inlineRefs(itself)), 20)
   })
 
-  it("grows to a bounded size however its definitions multiply", () => {
+  it("returns a schema of bounded size however its definitions multiply", () => {
     const levels = Array.from({ length: 40 }, (_, level) => {
       const next = { $ref: `#/$defs/D${level + 1}` }
       return [`D${level}`, { type: "object", properties: { a: next, b: next, c: next } }] as const
@@ -64,15 +64,15 @@ describe("a schema without references", () => {
     assert.isBelow(JSON.stringify(inlineRefs(many)).length, 40_000)
   })
 
-  it("is cut where schemas stand too deep in one another", () => {
+  it("cuts off schemas that are nested too deeply", () => {
     let deep: object = text
     for (let level = 0; level < 120; level++) deep = { type: "array", items: deep }
     assert.isBelow(depthOf(inlineRefs(deep as Readonly<Record<string, unknown>>)), 70)
   })
 })
 
-describe("a recursive schema", () => {
-  it("is one that contains itself, in however many steps", () => {
+describe("isRecursive", () => {
+  it("is true for a schema that contains itself, in any number of steps", () => {
     const through = (reference: string) => ({ type: "object", properties: { a: { items: { $ref: reference } } } })
     assert.isTrue(isRecursive(through("#")))
     assert.isTrue(isRecursive({ $ref: "#/$defs/A", $defs: { A: through("#/$defs/B"), B: through("#/$defs/A") } }))

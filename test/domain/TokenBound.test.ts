@@ -17,8 +17,8 @@ const stranger = { id: "any", vendor: "of a file", modality: "text" } as const
 
 const boundOf = (...args: Parameters<typeof asked>) => promptBound(asked(...args)).at(gpt)
 
-describe("a prompt's bound", () => {
-  it("grows with everything that is sent", () => {
+describe("the token bound of a prompt", () => {
+  it("grows with everything that the request sends", () => {
     const bare = boundOf("hi")
     const tools = [{ name: "t", description: "d", parameters: { type: "object" }, strict: undefined }]
     const image = { type: "image", url: "https://example.com/a.png", detail: "auto" } as const
@@ -35,7 +35,7 @@ describe("a prompt's bound", () => {
     assert.isAbove(promptBound(asked("hi")).at(oss), bare + 64)
   })
 
-  it("counts what references lead to as often as they stand, for models that are given schemas without them", () => {
+  it("counts a referenced schema at each use, for models that get schemas without references", () => {
     const gemini = { id: "gemini-2.5-pro", vendor: "google", modality: "text" } as const
     const long = {
       type: "string",
@@ -57,7 +57,7 @@ describe("a prompt's bound", () => {
     }
   })
 
-  it("has each page of a PDF file as an image, and what text does not fit into its pages", () => {
+  it("counts each page of a PDF file as an image, and the text beyond what fits on its pages", () => {
     const pdf = { type: "pdf", data: "", pages: 2, text: 0, field: "f" } as const
     const of = (more: object) => boundOf("", { messages: [{ role: "user", content: [{ ...pdf, ...more }] }] })
     const bare = of({})
@@ -69,14 +69,14 @@ describe("a prompt's bound", () => {
     assert.isAbove(of({ name: "a report.pdf", context: "what is said of it" }), bare + 4)
   })
 
-  it("is the sum of its parts, however a text is cut into them", () => {
+  it("is about the same however a text is cut into parts", () => {
     const text = "The quick brown fox jumps over the lazy dog. ".repeat(40)
     const parts = Array.from({ length: 4 }, () => ({ type: "text", text: text.slice(0, text.length / 4) }) as const)
     const whole = boundOf("", { messages: [{ role: "user", content: [{ type: "text", text }] }] })
     assert.approximately(boundOf("", { messages: [{ role: "user", content: parts }] }) / whole, 1, 0.02)
   })
 
-  it("goes by the model as well where that bills images at more", () => {
+  it("grows with the model's tokens per image when they exceed the default", () => {
     const size = { prompt: fixedBound(20_000), images: 2 }
     assert.strictEqual(promptBoundAt(size, gpt), 20_000)
     assert.strictEqual(promptBoundAt(size, { ...gpt, tokensPerImage: 100 }), 20_000)
@@ -84,7 +84,7 @@ describe("a prompt's bound", () => {
     assert.strictEqual(promptBoundAt({ ...size, images: undefined }, { ...gpt, tokensPerImage: 9_000 }), 20_000)
   })
 
-  it("is a quarter more than what is likely", () => {
+  it("is a quarter above the likely count", () => {
     assert.strictEqual(likelyTokens(boundOfLikely(1_000)), 1_000)
   })
 })
@@ -92,7 +92,7 @@ describe("a prompt's bound", () => {
 describe("the tokens of texts", () => {
   const models = [gpt, oss, stranger, { ...gpt, vendor: "anthropic", id: "claude-opus-5" }]
 
-  it("are never more than their bytes, nor than most says", () => {
+  it("never exceed the bytes, or the bound for any model", () => {
     for (const text of ["", "a", "\u0000\u0001", "ᚠᚢᚦᚨᚱᚲ", "😀", "\ud800", "xq7#\n\t", "日本語", "é"]) {
       const sum = new TokenSum().text(text)
       for (const model of models) {
@@ -102,14 +102,14 @@ describe("the tokens of texts", () => {
     }
   })
 
-  it("are multiplied with all that was added before", () => {
+  it("are multiplied together with everything added before", () => {
     const once = new TokenSum().tokens(3).text("which cat sleeps on the mat?").at(gpt)
     const thrice = new TokenSum().tokens(3).text("which cat sleeps on the mat?").times(3)
     assert.approximately(thrice.at(gpt), 3 * once, 3)
     assert.isAbove(thrice.text("a dog").at(gpt), 3 * once)
   })
 
-  it("of a model that nothing is known of are those of the vocabulary that has most", () => {
+  it("are counted for an unknown model by the vocabulary that needs the most", () => {
     const sum = new TokenSum().text("1234567 ".repeat(50))
     assert.isAbove(sum.at(stranger), sum.at(gpt))
   })

@@ -1,11 +1,11 @@
-/** Texts of the kinds that people send, and the tokenizers of model families to count them by. */
+/** Texts of the kinds that people send, for which the test counts tokens with the tokenizers of model families. */
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 
-/** How many texts there are of each kind. */
+/** The number of texts of each kind. */
 const PER_KIND = 25
 
-/** Uniform numbers from 0 up to 1 that are the same in each run. */
+/** Uniform numbers from 0 up to 1 that are the same on each run. */
 const draws = (seed: string) => {
   let drawn = 0
   return () => createHash("sha256").update(`${seed} ${drawn++}`).digest().readUInt32LE() / 2 ** 32
@@ -14,7 +14,7 @@ const draws = (seed: string) => {
 const sentences = (language: string): ReadonlyArray<string> =>
   readFileSync(`test/support/texts/${language}.txt`, "utf8").trim().split("\n")
 
-/** Sentences of a language in any order, with lists and paragraphs among them, as a prompt has. */
+/** Sentences of a language in random order, with lists and paragraphs, as in a prompt. */
 const prose = (language: string, joint: string) => (text: number) => {
   const draw = draws(`${language} ${text}`)
   const all = sentences(language)
@@ -30,7 +30,7 @@ const filesIn = (directory: string): ReadonlyArray<string> =>
     .map((name) => `${directory}/${name}`)
     .toSorted()
 
-/** Pieces of a library at a pinned version, so that no change of this program changes what is counted. */
+/** Excerpts of a library at a pinned version, so that changes of this program do not change the counts. */
 const code = (text: number): string => {
   const draw = draws(`code ${text}`)
   const long = filesIn("node_modules/effect/src")

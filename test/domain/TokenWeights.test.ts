@@ -34,7 +34,7 @@ interface Mistral {
   }
 }
 
-/** The tokenizer of each family, where a package has it. */
+/** The tokenizer of each family that has a package. */
 const families: Readonly<Record<string, () => Count>> = {
   o200k: () => (text) => countO200k(text, plain),
   cl100k: () => (text) => countCl100k(text, plain),
@@ -52,7 +52,7 @@ const families: Readonly<Record<string, () => Count>> = {
   }
 }
 
-/** Models, and the family whose tokenizer is theirs or the nearest to it that is published. */
+/** Models with the family of their tokenizer, or of the nearest one that is published. */
 const models: ReadonlyArray<readonly [id: string, family: string]> = [
   ["gpt-4o-mini", "o200k"],
   ["gpt-6-sol", "o200k"],
@@ -71,7 +71,7 @@ const models: ReadonlyArray<readonly [id: string, family: string]> = [
 
 const modelOf = (id: string): TokenModel => entries.find((entry) => entry.id === id) ?? assert.fail(`no ${id}`)
 
-/** The least and the most of some ratios, by kind. */
+/** The least and the largest of some ratios, by kind. */
 const rangesOf = (ratios: ReadonlyArray<{ readonly kind: string; readonly ratio: number }>) => {
   const ranges = new Map<string, { least: number; most: number }>()
   for (const { kind, ratio } of ratios) {
@@ -81,9 +81,9 @@ const rangesOf = (ratios: ReadonlyArray<{ readonly kind: string; readonly ratio:
   return ranges
 }
 
-describe("the tokens that are held for", () => {
+describe("the token bound of 200 texts", () => {
   for (const [family, load] of Object.entries(families)) {
-    it(`are 1 to 1.5 times what the tokenizer ${family} counts, for 200 texts`, () => {
+    it(`is 1 to 1.5 times the count of the tokenizer ${family}`, () => {
       const count = load()
       const counted = texts.map(({ text }) => count(text))
       for (const [id] of models.filter(([, theirs]) => theirs === family)) {
@@ -105,7 +105,7 @@ describe("the tokens that are held for", () => {
     }, 240_000)
   }
 
-  it("are with the framing of a prompt still within 1.5 times, where a text is of some length", () => {
+  it("is within 1.5 times the count even with the framing of a prompt", () => {
     const count = families["o200k"]!()
     for (const { kind, text } of texts) {
       const bound = promptBound(asked(text)).at(modelOf("gpt-4o-mini"))
@@ -114,11 +114,11 @@ describe("the tokens that are held for", () => {
   })
 })
 
-/** The most that a vendor documents for the picture of a page: Claude's largest image, OpenAI's at high detail, Gemini's page. */
+/** The documented maximum for the picture of a page: Claude's largest image, OpenAI's at high detail, Gemini's page. */
 const pictures = { anthropic: 4_784, openai: 1_536, google: 1_120 } as const
 
 describe("the bound of a PDF file", () => {
-  it("covers the pictures of its pages and their text, of a page that Chromium printed as densely as can be read", () => {
+  it("covers the pictures and the text of a page that Chromium printed as densely as is legible", () => {
     const file = readFileSync("test/support/texts/dense.pdf")
     const size = sizeOfPdf(file)
     assert.isObject(size)

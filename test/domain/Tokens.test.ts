@@ -9,7 +9,7 @@ import { asked } from "../support/Conversations.ts"
 const plain = { disallowedSpecial: new Set<string>() }
 
 describe("a PDF file in a counted prompt", () => {
-  it("is as many images as it has pages, and a quarter of its text's bytes", () => {
+  it("counts as one image per page and a quarter of its text's bytes", () => {
     const pdf = { type: "pdf", data: "", pages: 3, text: 4_000, field: "f" } as const
     const of = (content: ReadonlyArray<Part>) => countPrompt(asked("", { messages: [{ role: "user", content }] }))
     const image = { type: "image", url: "data:", detail: "auto" } as const
@@ -19,16 +19,16 @@ describe("a PDF file in a counted prompt", () => {
 })
 
 describe("Tokens", () => {
-  it("counts in pieces to within a percent, and takes special tokens for text", () => {
+  it("counts in pieces to within 1 %, and treats special tokens as text", () => {
     const text = "Pack my box with five dozen liquor jugs. Zwölf Boxkämpfer jagen Viktor. ".repeat(300)
     assert.approximately(countTokens(text) / encode(text, plain).length, 1, 0.01)
     assert.isAbove(countTokens("<|endoftext|>"), 1)
   })
-  it("judges a very long text by samples, to within a few percent", () => {
+  it("estimates a very long text from samples, to within 8 %", () => {
     const text = Array.from({ length: 40_000 }, (_, n) => `Line ${n}: the total is ${n * n} pieces.`).join("\n")
     assert.approximately(countTokens(text) / encode(text, plain).length, 1, 0.08)
   })
-  it("is not misled by blanks wherever a sample might be thought to begin", () => {
+  it("is not misled by whitespace at the positions of evenly spaced samples", () => {
     const dense = "ж7q#".repeat(35_000)
     const real = encode(dense, plain).length
     for (const [every, blanks] of [
@@ -42,7 +42,7 @@ describe("Tokens", () => {
       assert.isAbove(countTokens(made), 0.85 * encode(made, plain).length)
     }
     assert.isAbove(countTokens(dense), 0.95 * real)
-    // As long as what would be between samples at even distances, each of which begins at a blank.
+    // A text with whitespace wherever evenly spaced samples would begin.
     const length = 140_000
     const places = new Set(Array.from({ length: 128 }, (_, at) => Math.floor(((length - 512) * at) / 127)))
     const holes = Array.from(dense.slice(0, length))
@@ -50,11 +50,11 @@ describe("Tokens", () => {
     const hollow = holes.join("")
     assert.isAbove(countTokens(hollow), 0.7 * encode(hollow, plain).length)
   })
-  it("does not remember all the words it has ever counted", () => {
+  it("does not keep all counted words in memory", () => {
     setFlagsFromString("--expose-gc")
     const collect = runInNewContext("gc") as () => void
     let words = 0
-    // Digits would be words by themselves.
+    // Digits would be words of their own.
     const word = () =>
       `quartz${String(words++)
         .padStart(6, "0")
@@ -67,7 +67,7 @@ describe("Tokens", () => {
     const before = count(1)
     assert.isBelow(count(60) - before, 9 * 1024 * 1024)
   })
-  it("gives the tokenizer a bounded amount of work, whatever the text and its parts", () => {
+  it("limits the tokenizer's work for any text and any number of parts", () => {
     const run = "x7Qz".repeat(2_000_000)
     const parts = Array.from({ length: 5_000 }, () => ({ type: "text", text: "k3Vb".repeat(400) }) as const)
     assert.isAbove(countTokens(run), 1_000_000)

@@ -9,19 +9,19 @@ const quiet = (["Open", "Pending", "Failed", "Expired", "Unknown"] as const).map
 }))
 const open: RecordedTopUp = { status: "open", amountCents: 2_500, sessionId, refundedCents: 0 }
 
-/** Every order of these. */
+/** Every order of these values. */
 const orders = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
   all.length === 0
     ? [[]]
     : all.flatMap((one, index) => orders(all.toSpliced(index, 1)).map((others) => [one, ...others]))
 
-/** So much is told to have been given back in all. */
+/** The total refunded so far, in cents. */
 interface Refunded {
   readonly _tag: "Refunded"
   readonly cents: number
 }
 
-/** What becomes of a top-up of which all of this is said, and how often it is credited. */
+/** The status of a top-up after these reports, and how often it was credited. */
 const after = (said: ReadonlyArray<CheckoutState | Refunded>) => {
   let status: TopUpStatus = "open"
   let credits = 0
@@ -42,7 +42,7 @@ const after = (said: ReadonlyArray<CheckoutState | Refunded>) => {
 }
 
 describe("a top-up", () => {
-  it("is credited once for what was paid, in whatever order and however often it is told", () => {
+  it("is credited once for a payment, however often and in whatever order it is reported", () => {
     for (const order of orders([paid, ...quiet])) {
       assert.deepStrictEqual(
         after([...order, ...order]),
@@ -52,7 +52,7 @@ describe("a top-up", () => {
     }
   })
 
-  it("is credited once when a part was given back, and not at all when all was before, in every order", () => {
+  it("is credited once after a partial refund, and never when a full refund was reported before the payment", () => {
     const refund = (cents: number): Refunded => ({ _tag: "Refunded", cents })
     for (const order of orders([paid, refund(1_000), refund(2_499), quiet[0]!, quiet[2]!, quiet[3]!])) {
       assert.deepStrictEqual(after([...order, ...order]), { status: "paid", credits: 1 })
@@ -70,7 +70,7 @@ describe("a top-up", () => {
     }
   })
 
-  it("is never credited for anything else, and ends by what is said first", () => {
+  it("is never credited for any other state, and ends with the first final one", () => {
     for (const order of orders(quiet)) {
       const first = order.find(({ _tag }) => _tag === "Failed" || _tag === "Expired")
       const status = first?._tag === "Failed" ? "failed" : "expired"
@@ -79,7 +79,7 @@ describe("a top-up", () => {
     assert.deepStrictEqual(after([quiet[0]!, quiet[1]!]), { status: "open", credits: 0 })
   })
 
-  it("is left to an operator when something else was paid", () => {
+  it("is left to an operator when another amount or currency was paid", () => {
     for (const other of [
       { amount: 2_499 },
       { amount: 2_501 },
@@ -97,12 +97,12 @@ describe("a top-up", () => {
     })
   })
 
-  it("is left to an operator when the processor does not know it, unless it has ended", () => {
+  it("is left to an operator when the payment processor does not know it, unless it has ended", () => {
     assert.strictEqual(nextOf(open, { _tag: "Unknown", sessionId })._tag, "Attends")
     assert.strictEqual(nextOf({ ...open, status: "expired" }, { _tag: "Unknown", sessionId })._tag, "Nothing")
   })
 
-  it("does not heed what is said of another checkout, unless that was paid", () => {
+  it("ignores reports of another checkout, unless that was paid", () => {
     for (const said of quiet)
       assert.strictEqual(nextOf({ ...open, sessionId: "cs_2" }, said)._tag, "Nothing", said._tag)
     for (const status of ["open", "paid", "expired", "failed"] as const) {

@@ -46,7 +46,7 @@ const recorded = (state: VideoState, more: Partial<RecordedVideo> = {}): Recorde
 
 const nothing = "nothing happens"
 
-/** What every event comes to in every state that goes on. */
+/** The outcome of every event in every unfinished state. */
 const table: Record<"queued" | "processing", Record<VideoEvent["_tag"], string>> = {
   queued: {
     Full: "queued 10 % submissions 1 polls 3 faults 1 lost 1",
@@ -97,7 +97,7 @@ const told = (from: RecordedVideo, event: VideoEvent): string => {
 }
 
 describe("a video job", () => {
-  it("goes from every state by every event as the table says", () => {
+  it("follows the table for every state and event", () => {
     const found = Object.fromEntries(
       (["queued", "processing"] as const).map((state) => [
         state,
@@ -107,18 +107,18 @@ describe("a video job", () => {
     assert.deepStrictEqual(found, table)
   })
 
-  it("stays as it is once it has ended, whatever happens", () => {
+  it("stays unchanged once it has ended", () => {
     for (const state of ["completed", "failed"] as const) {
       for (const event of Object.values(events)) assert.strictEqual(told(recorded(state), event), nothing)
     }
   })
 
-  it("completes with all of its progress, and fails with what it had", () => {
+  it("completes at 100 % progress, and fails with its last progress", () => {
     assert.deepInclude(transition(recorded("processing"), events.Made), { progress: 100 })
     assert.deepInclude(transition(recorded("processing"), events.Broke), { progress: 10 })
   })
 
-  it("says what the request was refused for, and never anything else of a provider's", () => {
+  it("states why the provider refused the request, and contains no other provider message", () => {
     const refused = transition(recorded("queued"), events.Refused)
     assert.deepInclude(refused, { error: { code: "validation_error", message: "because" } })
     for (const state of states) {
@@ -131,15 +131,15 @@ describe("a video job", () => {
     }
   })
 
-  it("is handed in so often and no more when nobody knows what became of it", () => {
+  it("is submitted a limited number of times when the outcome is unclear", () => {
     const unclear = (submissions: number) => told(recorded("queued", { submissions, faults: 0 }), events.Unclear)
     assert.match(unclear(MOST_SUBMISSIONS - 1), /^queued/)
     assert.strictEqual(unclear(MOST_SUBMISSIONS), "failed generation_failed, whole")
-    // One that nobody took was not taken, and counts for nothing.
+    // A submission that no provider took does not count.
     assert.deepInclude(transition(recorded("queued", { submissions: 0 }), events.NotTaken), { submissions: 0 })
   })
 
-  it("is given up when nobody takes it again and again, or its provider knows nothing of it", () => {
+  it("fails when providers repeatedly refuse it, or its provider repeatedly does not know it", () => {
     const after = (state: VideoState, event: VideoEvent, more: Partial<RecordedVideo>) =>
       told(recorded(state, more), event).split(" ", 1)[0]
     const faults = (state: VideoState, event: VideoEvent, count: number) => after(state, event, { faults: count })
@@ -155,7 +155,7 @@ describe("a video job", () => {
     }
   })
 
-  it("never goes back in its progress, and reaches 100 by its clip alone", () => {
+  it("never lowers its progress, and reaches 100 % only with its clip", () => {
     const after = (progress: number | undefined) => {
       const step = transition(recorded("processing", { progress: 50 }), { _tag: "Progressed", progress })
       return step._tag === "Goes" ? step.progress : undefined
@@ -167,8 +167,8 @@ describe("a video job", () => {
   })
 })
 
-describe("the wait for the next step", () => {
-  it("grows with what is asked and with what goes wrong, within bounds, and differs from job to job", () => {
+describe("the wait before the next step", () => {
+  it("grows with polls and faults, within bounds, and differs from job to job", () => {
     const most = (polls: number, faults: number) => waitMs({ polls, faults }, 1)
     assert.deepStrictEqual(
       [0, 1, 4, 12, 13, 1_000].map((polls) => most(polls, 0)),
@@ -216,8 +216,8 @@ const everything: VideoWish = {
   audio: true
 }
 
-describe("what is asked of a model", () => {
-  it("is named member by member where it is beyond it", () => {
+describe("a video request", () => {
+  it("is rejected field by field for parameters that the model does not support", () => {
     const fields = (one: VideoWish, of: Model) => wishProblems(one, of).map(({ field }) => field)
     assert.deepStrictEqual(fields(wish, model([])), [])
     assert.deepStrictEqual(fields(everything, model([])), [
@@ -241,12 +241,12 @@ describe("what is asked of a model", () => {
     ])
   })
 
-  it("may be anything within the contract where nothing is known of the model", () => {
+  it("may have any parameters within the contract when the model is unknown", () => {
     const unknown = { id: "m", capabilities: [] } as unknown as Model
     for (const duration of [4, 11, 15]) assert.deepStrictEqual(wishProblems({ ...wish, duration }, unknown), [])
   })
 
-  it("needs capabilities of whoever makes it", () => {
+  it("requires capabilities of its offers", () => {
     assert.deepStrictEqual(neededFor(wish), [])
     assert.deepStrictEqual(neededFor(everything), all)
     assert.deepStrictEqual(neededFor({ ...wish, referenceVideo: "https://example.com/d.mp4" }), ["reference_media"])

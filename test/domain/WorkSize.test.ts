@@ -16,8 +16,8 @@ const small = { id: "text-embedding-3-small", vendor: "openai", modality: "embed
 
 const TEXT = "Straße, Ωμέγα and 😀 – whatever else people write."
 
-describe("tokens of embeddings", () => {
-  it("are counted text by text, or given as token ids", () => {
+describe("the tokens of embeddings", () => {
+  it("are counted text by text, or equal the token ids given", () => {
     assert.strictEqual(countEmbed({ inputs: [TEXT, "cat"] }), countTokens(TEXT) + countTokens("cat"))
     assert.strictEqual(countEmbed({ inputs: [[1, 2, 3], [4]] }), 4)
     const many = Array.from({ length: 200 }, () => TEXT)
@@ -31,7 +31,7 @@ describe("tokens of embeddings", () => {
     assert.isAtLeast(embedBound({ inputs: [[1, 2, 3], [4]] }).at(small), 4)
   })
 
-  it("of the longest input decide what fits a context window", () => {
+  it("of the longest input decide whether a request fits the context window", () => {
     const longest = longestInput({ inputs: ["a", "word ".repeat(100), "cat"] })
     assert.approximately(longest.tokens(), 100, 2)
     assert.deepStrictEqual([fits(longest, 500), fits(longest, 110), fits(longest, 90)], [true, true, false])
@@ -39,7 +39,7 @@ describe("tokens of embeddings", () => {
     assert.deepStrictEqual([fits(tokens, 3), fits(tokens, 2), tokens.tokens()], [true, false, 3])
   })
 
-  it("admit a text that fills the window by its model's count", () => {
+  it("admit a text that fills the context window by its model's tokenizer", () => {
     for (const file of ["README.md", "src/http/FailureRows.ts", "schemas/published/openapi.json"]) {
       const tokens = encode(readFileSync(file, "utf8").repeat(2))
       for (const window of [1_000, 8_191, 32_000]) {
@@ -50,7 +50,7 @@ describe("tokens of embeddings", () => {
   })
 })
 
-describe("tokens of reranking", () => {
+describe("the tokens of reranking", () => {
   const work = { query: "which cat?", documents: [TEXT, "cat"] }
 
   it("count the query once per document, plus the documents", () => {
@@ -59,7 +59,7 @@ describe("tokens of reranking", () => {
     assert.isAtLeast(rerankBound(work).most, counted)
   })
 
-  it("of the query with the longest document decide what fits a window", () => {
+  it("of the query with the longest document decide whether a request fits the context window", () => {
     const longest = longestPair(work)
     assert.strictEqual(longest.tokens(), countTokens("which cat?") + countTokens(TEXT))
     assert.deepStrictEqual([fits(longest, longest.tokens()), fits(longest, longest.tokens() / 1.1)], [true, false])
