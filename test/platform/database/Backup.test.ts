@@ -13,7 +13,7 @@ import { close, hold } from "../../ledger/Fixture.ts"
 import { emptyDatabase, layerUrl } from "../../support/Database.ts"
 import { temporaryDirectory } from "../../support/Directories.ts"
 
-/** The schema of a version after this one. */
+/** The schema of a later version. */
 const later = {
   ...migrations,
   "9999_account_notes": Effect.flatMap(
@@ -29,7 +29,7 @@ const later = {
 const BEFORE_BASELINE = fileURLToPath(new URL("./before-baseline.gz", import.meta.url))
 
 describe("restore", () => {
-  it.live("brings the backup of an earlier version up to date and goes on counting where it stopped", () =>
+  it.live("migrates the backup of an earlier version, and continues its sequences", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const file = join(directory, "backup.gz")
@@ -63,7 +63,7 @@ describe("restore", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes the backup of a database from before the baseline, and the ledger goes on", () =>
+  it.live("restores a backup from before the baseline, and its ledger works", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       yield* Effect.gen(function* () {
@@ -89,7 +89,7 @@ describe("restore", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a backup of an older schema, and says what to start first", () =>
+  it.live("rejects a backup of an older schema, and names the version to start first", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const file = join(directory, "old.gz")

@@ -8,8 +8,8 @@ import { temporaryDirectory } from "../../support/Directories.ts"
 
 const header = headerOf({ version: "1.0.0", created_at: "2026-01-31T00:00:00.000Z", migrations: [] })
 
-describe("the file of a backup", () => {
-  it.live("returns every row as it was, whatever characters it has", () =>
+describe("a backup file", () => {
+  it.live("returns every row unchanged, with any characters", () =>
     Effect.gen(function* () {
       const file = join(yield* temporaryDirectory, "backup.gz")
       const rows = ["", '(a,"b")', "line\nfeed", "separators \u2028 \u2029 \r", "ünï 💶".repeat(50_000)]
@@ -37,7 +37,7 @@ describe("the file of a backup", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has its name only when it is complete, and nothing is left of one that is not", () =>
+  it.live("gets its name only when it is complete, and an incomplete one is deleted", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const file = join(directory, "backup.gz")

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url"
 
 export interface Child {
   readonly process: ChildProcess
-  /** The next line of its standard output; fails with its standard error when it ends instead. */
+  /** The next line of its standard output; fails with its standard error if the process ends instead. */
   readonly line: Effect.Effect<string, string>
-  /** How it ended. */
+  /** How the process ended. */
   readonly exit: Effect.Effect<{
     readonly code: number | null
     readonly signal: NodeJS.Signals | null
@@ -15,7 +15,7 @@ export interface Child {
   }>
 }
 
-/** Runs one of the scripts beside this file as a process, ended with the scope. */
+/** Runs one of the scripts next to this file as a process, until the scope closes. */
 export const runScript = (
   script: string,
   args: ReadonlyArray<string>,

@@ -1,4 +1,4 @@
-/** What operators and callers are told of a database that cannot be used, and that it is over once it can. */
+/** What operators and clients learn of a database that cannot be used, and of its recovery. */
 import { assert, describe, it } from "@effect/vitest"
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Layer, Logger } from "effect"
@@ -21,13 +21,13 @@ const readiness = (service: Service) =>
     return { status: response.status, text: await response.text() }
   })
 
-/** Probes every 100 ms until the answer has these words. */
+/** Probes every 100 ms until the answer contains these words. */
 const untilReady = (service: Service, words: string) =>
   Effect.repeat(Effect.delay(readiness(service), "100 millis"), { until: ({ text }) => text.includes(words) })
 
 const paid = (service: Service, key: string) => post(`${service.api}/chat/completions`, key, chat)
 
-/** A logger that keeps its lines. */
+/** A logger that collects its lines. */
 const keeping = () => {
   const lines: Array<string> = []
   const logger = Logger.make(({ cause, message }) => void lines.push(`${String(message)} ${Cause.pretty(cause)}`))
@@ -38,45 +38,45 @@ type Do = (sql: PgClient.PgClient) => Effect.Effect<unknown, SqlError.SqlError>
 
 interface Broken {
   readonly words: string
-  /** What breaks it and what mends it, as the superuser. */
+  /** Statements that break the database and that repair it, run as the superuser. */
   readonly breaks: (role: string) => Do
   readonly mends: (role: string) => Do
-  /** Whether connections are made anew after both. */
+  /** Whether the connections are dropped after both, so that the gateway opens new ones. */
   readonly disconnect: boolean
   /** Whether paid requests fail too. */
   readonly paid: boolean
 }
 
 const conditions: Readonly<Record<string, Broken>> = {
-  "that takes no more connections": {
+  "a database without free connections": {
     words: "the database accepts no more connections (SQLSTATE 53300: too many connections for role",
     breaks: (role) => (sql) => sql`ALTER ROLE ${sql(role)} CONNECTION LIMIT 0`,
     mends: (role) => (sql) => sql`ALTER ROLE ${sql(role)} CONNECTION LIMIT -1`,
     disconnect: true,
     paid: true
   },
-  "that is read-only": {
+  "a read-only database": {
     words: "the database is read-only (SQLSTATE 25006",
     breaks: (role) => (sql) => sql`ALTER ROLE ${sql(role)} SET default_transaction_read_only = on`,
     mends: (role) => (sql) => sql`ALTER ROLE ${sql(role)} RESET default_transaction_read_only`,
     disconnect: true,
     paid: true
   },
-  "that refuses the password": {
+  "a rejected password": {
     words: "the database refuses the password (SQLSTATE 28P01: password authentication failed",
     breaks: (role) => (sql) => sql`ALTER ROLE ${sql(role)} PASSWORD 'another'`,
     mends: (role) => (sql) => sql`ALTER ROLE ${sql(role)} PASSWORD 'planted-password'`,
     disconnect: true,
     paid: true
   },
-  "whose role lacks a privilege": {
+  "a role without a privilege": {
     words: "the database's role lacks a privilege (SQLSTATE 42501: permission denied for table request)",
     breaks: (role) => (sql) => sql`REVOKE INSERT ON request FROM ${sql(role)}`,
     mends: (role) => (sql) => sql`GRANT INSERT ON request TO ${sql(role)}`,
     disconnect: false,
     paid: true
   },
-  "that has no memory": {
+  "a database without memory": {
     words: "the database is out of memory (SQLSTATE 53200: out of memory)",
     breaks: () => (sql) =>
       Effect.andThen(
@@ -92,7 +92,7 @@ const conditions: Readonly<Record<string, Broken>> = {
 
 describe("a database", () => {
   it.live(
-    "that cannot be used is told in words by the probe and the log, and paid requests are 503; until it is mended",
+    "that cannot be used is described by the probe and in the log, and paid requests get 503, until it is repaired",
     () =>
       Effect.gen(function* () {
         const { database, disconnect, role, url } = yield* roleWithDatabase({ owner: true })
@@ -138,7 +138,7 @@ describe("a database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that refuses the password stops the start in words", () =>
+  it.live("that rejects the password stops the start with an explanation", () =>
     Effect.gen(function* () {
       const { role, url } = yield* roleWithDatabase({ owner: true })
       yield* asSuperuser((sql) => sql`ALTER ROLE ${sql(role)} PASSWORD 'another'`)
@@ -151,7 +151,7 @@ describe("a database", () => {
   )
 })
 
-/** A small disk that this machine's PostgreSQL can use as a tablespace; undefined where this process may not make one. */
+/** A small disk for a tablespace of this machine's PostgreSQL; undefined when this process may not mount one. */
 const makeDisk = (): string | undefined => {
   if (process.getuid?.() !== 0 || (process.env["TEST_DATABASE_URL"] ?? "") !== "") return undefined
   const path = mkdtempSync(join(tmpdir(), "tollgate-disk-"))
@@ -177,9 +177,9 @@ const canMount = (() => {
 })()
 if (!canMount) process.stderr.write("\n*** SKIPPED: no disk is filled: that takes root and the right to mount ***\n\n")
 
-describe.skipIf(!canMount)("a database on a disk of its own", () => {
+describe.skipIf(!canMount)("a database on a full disk", () => {
   it.live(
-    "that is full is not ready and says so, and is ready once there is room",
+    "makes the gateway report not ready with the reason, and ready again once there is space",
     () =>
       Effect.gen(function* () {
         const disk = yield* Effect.acquireRelease(
@@ -199,7 +199,7 @@ describe.skipIf(!canMount)("a database on a disk of its own", () => {
         const filling = join(disk, "filling")
         const full = yield* Effect.exit(Effect.try(() => writeFileSync(filling, Buffer.alloc(48 * 1_048_576))))
         assert.strictEqual(full._tag, "Failure")
-        // The pages that there are have room for some requests yet.
+        // The allocated pages have room for a few more requests.
         const refused = yield* Effect.repeat(paid(service, inferenceKey), { until: ({ status }) => status !== 200 })
         assert.strictEqual(refused.status, 503)
         const found = yield* untilReady(service, "the database's disk is full")

@@ -8,7 +8,7 @@ import { startReplicas } from "../../support/Replicas.ts"
 import { debianPostgres } from "./DebianPostgres.ts"
 
 describe("a database URL", () => {
-  it("is divided into its hosts", () => {
+  it("is split into one URL per host", () => {
     assert.deepStrictEqual(urlsOf("postgres://u:p@one:5432/name?sslmode=require"), [
       "postgres://u:p@one:5432/name?sslmode=require"
     ])
@@ -31,12 +31,12 @@ if (!debianPostgres) process.stderr.write("\n*** SKIPPED: no failover: PostgreSQ
 
 describe.runIf(debianPostgres)("a database with a standby", () => {
   it.live(
-    "is written to at the host that takes writes, whichever comes first, and after a failover",
+    "is written on the host that accepts writes, in any order of hosts, and after a failover",
     () =>
       Effect.gen(function* () {
         const { failOver, url } = yield* startReplicas
         const [, before = "", hosts = "", after = ""] = /^(.*@)([^/]*)(.*)$/.exec(url) ?? []
-        // The standby comes first.
+        // The standby comes first in this URL.
         const turned = `${before}${hosts.split(",").toReversed().join(",")}${after}`
         yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
@@ -54,7 +54,7 @@ describe.runIf(debianPostgres)("a database with a standby", () => {
   )
 
   it.live(
-    "is written to at the standby when the primary is gone without a word, and its connections stay open",
+    "is written on the standby when the primary falls silent without closing its connections",
     () =>
       Effect.gen(function* () {
         const { failOver, ports, url } = yield* startReplicas
@@ -63,13 +63,13 @@ describe.runIf(debianPostgres)("a database with a standby", () => {
         yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           yield* sql`CREATE TABLE written (at int)`
-          // Several connections, each of which would have to find out by itself.
+          // Opens several connections, each of which would have to notice the silence by itself.
           yield* Effect.all(
             Array.from({ length: 5 }, () => sql`SELECT pg_sleep(0.1)`),
             { concurrency: "unbounded" }
           )
           yield* relay.cut()
-          // The end of the primary does not arrive either.
+          // The primary's shutdown does not reach the client either.
           yield* failOver
           yield* Effect.retry(
             sql`INSERT INTO written VALUES (1)`,

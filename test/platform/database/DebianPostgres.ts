@@ -20,7 +20,7 @@ const freePort = Effect.callback<number>((resume) => {
   })
 })
 
-/** Runs a PostgreSQL 15 with nothing durable about it until the scope closes; its URL. */
+/** Runs PostgreSQL 15 without durability until the scope closes, and returns its URL. */
 export const startDebianPostgres = Effect.gen(function* () {
   const directory = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-debian-"))),

@@ -27,9 +27,9 @@ import { runScript } from "./Child.ts"
 
 const root = process.getuid?.() === 0
 const project = fileURLToPath(new URL("../../..", import.meta.url))
-/** `daemon`, of every system: initdb wants a user with a name. */
+/** `daemon`, which every system has, because initdb requires a user with a name. */
 const plainUser = { uid: 1, gid: 1 }
-/** Root can act for a plain user only where that user can read this project. */
+/** Root can act for a plain user only if that user can read this project. */
 const canDrop = root && reachable(project, plainUser)
 if (!canDrop) {
   console.log(`not run: tests of other users' permissions (${root ? `${project} is not public` : "this is not root"})`)
@@ -64,7 +64,7 @@ const notes = (url: string) =>
 const serverPid = (dataDirectory: string) =>
   Number(readFileSync(join(dataDirectory, "postgres", "postmaster.pid"), "utf8").split("\n")[0])
 
-/** Ended processes may linger as zombies until their new parent has seen to them; those have no command line. */
+/** Ended processes may remain as zombies until their new parent has reaped them; zombies have no command line. */
 const running = (pid: number) => {
   try {
     process.kill(pid, 0)
@@ -82,7 +82,7 @@ const service = (directory: string, options: { uid?: number; gid?: number } = {}
   })
 
 describe("the embedded server", () => {
-  it.live("keeps its data over a restart, durably and behind a password", () =>
+  it.live("keeps its data durably across a restart, and requires a password", () =>
     Effect.gen(function* () {
       const dataDirectory = yield* prepared
       yield* Effect.scoped(
@@ -108,7 +108,7 @@ describe("the embedded server", () => {
     })
   )
 
-  it.live("is taken over from a service that was killed", () =>
+  it.live("is taken over after its service was killed", () =>
     Effect.gen(function* () {
       const directory = yield* prepared
       const { child, url } = yield* service(directory)
@@ -124,7 +124,7 @@ describe("the embedded server", () => {
     })
   )
 
-  it.live("is taken over through another path of its directory", () =>
+  it.live("is taken over through another path to its directory", () =>
     Effect.gen(function* () {
       const directory = yield* prepared
       const { child } = yield* service(directory)
@@ -159,7 +159,7 @@ describe("the embedded server", () => {
     })
   )
 
-  it.live("is shared by a command beside a running service", () =>
+  it.live("is used by a command while a service runs", () =>
     Effect.gen(function* () {
       const directory = yield* prepared
       const { url } = yield* service(directory)
@@ -174,7 +174,7 @@ describe("the embedded server", () => {
     })
   )
 
-  it.live("is started by a command when no service runs, and a service waits for its end", () =>
+  it.live("is started by a command when no service runs, and a service waits until the command ends", () =>
     Effect.gen(function* () {
       const dataDirectory = yield* prepared
       const command = yield* Scope.make()
@@ -187,7 +187,7 @@ describe("the embedded server", () => {
     })
   )
 
-  it.live("comes back on the same port when it is killed", () =>
+  it.live("restarts on the same port when it is killed", () =>
     Effect.gen(function* () {
       const dataDirectory = yield* prepared
       const url = Redacted.value((yield* startPostgres({ dataDirectory })).url)
@@ -205,7 +205,7 @@ describe("the embedded server", () => {
       const dataDirectory = yield* prepared
       yield* Effect.scoped(startPostgres({ dataDirectory }))
       const { uid, gid } = statSync(join(dataDirectory, "postgres"))
-      // Waits for a line that never comes, as the server's own user, with the server's name among its arguments.
+      // Waits for a line that never comes, as the server's user, with the server's name among its arguments.
       const other = yield* Effect.acquireRelease(
         Effect.sync(() => spawn("sh", ["-c", "read line", "/opt/postgres -D x -c y"], { cwd: "/", uid, gid })),
         (child) => Effect.sync(() => child.kill())
@@ -257,7 +257,7 @@ describe("the data directory", () => {
     })
   )
 
-  it.live("with foreign files, or of another version, is left alone", () =>
+  it.live("with other files, or of another version, is not changed", () =>
     Effect.gen(function* () {
       const dataDirectory = yield* prepared
       const cluster = join(dataDirectory, "postgres")
@@ -272,7 +272,7 @@ describe("the data directory", () => {
     })
   )
 
-  it.live("has one owner, whose lock ends with its scope", () =>
+  it.live("has one owner at a time, whose lock ends with its scope", () =>
     Effect.gen(function* () {
       const dataDirectory = yield* prepared
       yield* Effect.scoped(
@@ -287,8 +287,8 @@ describe("the data directory", () => {
   )
 })
 
-describe.runIf(canDrop)("as users of different rights", () => {
-  it.live("a plain user runs it in a directory of its own", () =>
+describe.runIf(canDrop)("the embedded server under users of different rights", () => {
+  it.live("runs as a plain user in that user's directory", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       chownSync(directory, plainUser.uid, plainUser.gid)
@@ -297,13 +297,13 @@ describe.runIf(canDrop)("as users of different rights", () => {
       assert.strictEqual(statSync(join(directory, "postgres")).uid, plainUser.uid)
       child.process.kill("SIGTERM")
       yield* child.exit
-      // Root, later, leaves the files with their owner.
+      // A later start as root leaves the files to their owner.
       const later = yield* startPostgres({ dataDirectory: yield* prepare(directory) })
       assert.deepStrictEqual(yield* notes(Redacted.value(later.url)), ["mine"])
     })
   )
 
-  it.live("a directory that is not writable is rejected by name", () =>
+  it.live("names a directory that is not writable", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       chmodSync(directory, 0o755)
@@ -314,14 +314,14 @@ describe.runIf(canDrop)("as users of different rights", () => {
     })
   )
 
-  it.live("root is refused an explicit directory that its database user cannot reach", () =>
+  it.live("rejects an explicit directory that root's database user cannot reach", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(prepare(join(yield* temporary, "data")))
       assert.match(error.message, /^DATA_DIR \S+ cannot be reached by the unprivileged user \(uid 65534\)/)
     })
   )
 
-  it.live("root with a private project runs copies of the programs, on data in a public place", () =>
+  it.live("runs copies of its programs with data in a public directory when root's project is private", () =>
     Effect.gen(function* () {
       const home = yield* temporary
       const modules = join(home, "node_modules")

@@ -7,8 +7,8 @@ import { asSuperuser, freshDatabase, layerUrl } from "../../support/Database.ts"
 
 const RIGHTS = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"]
 
-describe("the rights of a service role", () => {
-  it.live("are those of its kind of table, and no others, whatever it had before", () =>
+describe("the privileges of a service role", () => {
+  it.live("are those for the kind of each table, whatever the role had before", () =>
     Effect.gen(function* () {
       const role = `service_${randomBytes(6).toString("hex")}`
       const url = yield* freshDatabase("grants")

@@ -6,8 +6,8 @@ import { JOB_TABLE } from "../../../src/platform/database/JobTableSql.ts"
 import { layer as database } from "../../support/Database.ts"
 import { describeSchema } from "./Schema.ts"
 
-describe("the table of jobs", () => {
-  it.live("leaves Effect's store nothing to do when it starts", () =>
+describe("the job table", () => {
+  it.live("leaves Effect's job store no migrations to run", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const steps = sql<{ id: number }>`SELECT migration_id AS id FROM job_migrations ORDER BY migration_id`
@@ -19,7 +19,7 @@ describe("the table of jobs", () => {
     }).pipe(Effect.provide(database))
   )
 
-  it.live("allows more attempts than a 32-bit integer counts", () =>
+  it.live("allows more than 2,147,483,647 jobs", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`SELECT setval('job_sequence_seq', 2147483646)`

@@ -77,7 +77,7 @@ describe("migrations", () => {
     })
   )
 
-  it.live("reject a database of a later version", () =>
+  it.live("reject a database from a later version", () =>
     Effect.gen(function* () {
       const url = yield* Database.emptyDatabase()
       const first = { "0001_one": note("one") }
@@ -87,7 +87,7 @@ describe("migrations", () => {
     })
   )
 
-  it.live("leave a database of the schema before the baseline as it is, and name the way to this version", () =>
+  it.live("leave a database from before the baseline unchanged, and name the way to this version", () =>
     Effect.gen(function* () {
       const url = yield* Database.emptyDatabase()
       yield* on(url, migrate({ "0001_accounts_and_keys": note("one"), "0002_ledger": note("two") }))
@@ -98,7 +98,7 @@ describe("migrations", () => {
     })
   )
 
-  it.live("say of every table what it holds", () =>
+  it.live("comment every table", () =>
     Effect.gen(function* () {
       const unsaid = yield* on(
         yield* Database.freshDatabase(),
@@ -114,7 +114,7 @@ describe("migrations", () => {
     })
   )
 
-  it.live("report at startup why the table of jobs cannot be created", () =>
+  it.live("report at startup why the job table cannot be created", () =>
     Effect.gen(function* () {
       const url = yield* Database.emptyDatabase()
       const start = Effect.scoped(Layer.build(migrated))
@@ -139,8 +139,8 @@ describe("migrations", () => {
 if (!debianPostgres)
   console.log("not run: the schema on PostgreSQL 15, which is not installed in /usr/lib/postgresql/15")
 
-describe.runIf(debianPostgres)("PostgreSQL 15", () => {
-  it.live("gets the same schema", () =>
+describe.runIf(debianPostgres)("the schema on PostgreSQL 15", () => {
+  it.live("is the same as in the snapshot", () =>
     Effect.gen(function* () {
       const schema = yield* on(yield* Database.freshDatabase(), describeSchema)
       const url = yield* startDebianPostgres

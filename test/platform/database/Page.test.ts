@@ -9,7 +9,7 @@ const read = ({ after, limit }: { readonly after: string | null; readonly limit:
   Effect.succeed(rows.filter(({ id }) => after === null || id > after).slice(0, limit))
 
 describe("a page", () => {
-  it.effect("has as many rows as asked for, and the cursor of the next page while there is one", () =>
+  it.effect("has the requested number of rows, and a cursor if another page follows", () =>
     Effect.gen(function* () {
       const first = yield* readPage({ after: null as string | null, limit: 2 }, read)
       assert.deepStrictEqual(first, { rows: [{ id: "a" }, { id: "b" }], next: "b" })

@@ -24,7 +24,7 @@ export const describeSchema = Effect.gen(function* () {
           CASE WHEN a.attgenerated <> '' THEN 'GENERATED ALWAYS AS ' ELSE 'DEFAULT ' END || pg_get_expr(d.adbin, d.adrelid)
         ) AS line FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
         WHERE a.attrelid = ${oid}::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
-      // NOT NULL is a constraint with a name since version 18; it stands with its column above.
+      // NOT NULL is a constraint with a name since version 18; the column above shows it.
       const constraints = yield* sql<Line>`
         SELECT 'CONSTRAINT ' || conname || ' ' || pg_get_constraintdef(oid) AS line FROM pg_constraint
         WHERE conrelid = ${oid}::oid AND contype <> 'n' ORDER BY contype DESC, conname`

@@ -9,7 +9,7 @@ import { makeWire } from "../../ledger/Wire.ts"
 import * as Database from "../../support/Database.ts"
 import { startRelay } from "../../support/Relay.ts"
 
-/** Two seconds of waiting and three of asking, and what a busy machine takes. */
+/** Two seconds of waiting and three of probing, plus time for a busy machine. */
 const BOUND_MS = 9_000
 
 const startCut = Effect.gen(function* () {
@@ -27,7 +27,7 @@ const timed = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   })
 
 describe("a database that falls silent", () => {
-  it.live("fails the statements that wait, refuses new ones at once, and is used again when it answers", () =>
+  it.live("fails waiting statements, rejects new ones at once, and is used again once it answers", () =>
     Effect.gen(function* () {
       const { relay, sql } = yield* startCut
       yield* sql`CREATE TABLE seen (n integer)`
@@ -49,7 +49,7 @@ describe("a database that falls silent", () => {
       }
       yield* relay.heal
       yield* until(
-        "statements are carried out",
+        "statements succeed again",
         Effect.map(Effect.option(sql`SELECT 4`), ({ _tag }) => _tag === "Some"),
         "10 seconds"
       )
@@ -57,14 +57,14 @@ describe("a database that falls silent", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told from a slow statement, which is left alone", () =>
+  it.live("does not include a slow statement, which keeps running", () =>
     Effect.gen(function* () {
       const { sql } = yield* startCut
       assert.deepStrictEqual(yield* sql`SELECT 1 AS n FROM pg_sleep(${(3 * SUSPECT_MS) / 1_000})`, [{ n: 1 }])
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told from one connection that is lost: statements on others go on", () =>
+  it.live("does not include a single lost connection: statements on other connections continue", () =>
     Effect.gen(function* () {
       const wire = yield* makeWire(yield* Database.freshDatabase())
       const sql = yield* newClient(wire.url)

@@ -15,11 +15,11 @@ import * as Database from "../../support/Database.ts"
 
 const secret = "planted-parameter"
 
-/** Whether the server's last message or the end of the connection is seen first is open. */
+/** Matches either report: the client may see the server's last message or the end of the connection first. */
 const ended =
   /^the database ended the connection \(SQLSTATE 57P01|^the database cannot be reached|^the connection to the database failed/
 
-/** The defect of a statement that must be refused as a mistake of the program. */
+/** The message of a statement that must be rejected as a mistake of the program. */
 const refused = <A, E, R>(statement: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const exit = yield* Effect.exit(Sql.storeErrors(statement))
@@ -36,13 +36,13 @@ const unavailable = <A, E, R>(statement: Effect.Effect<A, E, R>) =>
     return String(error.cause)
   })
 
-it("makes JSON storable, and keeps text that looks like an escape", () => {
+it("storable makes JSON storable, and keeps text that looks like an escape", () => {
   const stored = Sql.storable(JSON.stringify(["a\0\ud83d\\u0000", "\u0001"]))
   assert.deepStrictEqual(JSON.parse(stored), ["a\ufffd\ufffd\\u0000", "\u0001"])
 })
 
 layer(Database.layer, { excludeTestServices: true })("a store", (it) => {
-  it.effect("has sessions with the service's settings", () =>
+  it.effect("opens sessions with the gateway's settings", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const rows = yield* sql`SELECT current_setting('application_name') AS name, current_setting('timezone') AS zone,
@@ -51,7 +51,7 @@ layer(Database.layer, { excludeTestServices: true })("a store", (it) => {
     })
   )
 
-  it.effect("keeps the names of results and of members in JSON as they are", () =>
+  it.effect("keeps the names of columns and of JSON fields unchanged", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const rows = yield* sql`SELECT 1::int8 AS cost_nano, '{"max_tokens": 1}'::jsonb AS body`
@@ -62,7 +62,7 @@ layer(Database.layer, { excludeTestServices: true })("a store", (it) => {
   it.effect("fails as unavailable when the server ends the session or the statement takes too long", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // Whether the server's last message or the end of the connection is seen first is open.
+      // The client may see the server's last message or the end of the connection first.
       const cut = yield* unavailable(sql`SELECT pg_terminate_backend(pg_backend_pid())`)
       assert.match(cut, ended)
       const cutWithin = sql.withTransaction(
@@ -83,7 +83,7 @@ layer(Database.layer, { excludeTestServices: true })("a store", (it) => {
     })
   )
 
-  it.effect("dies of a mistake in a statement without revealing its parameters", () =>
+  it.effect("throws for a mistake in a statement, without revealing its parameters", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       assert.include(yield* refused(sql`SELECT nothing FROM account`), 'column "nothing" does not exist')
@@ -108,7 +108,7 @@ layer(Database.layer, { excludeTestServices: true })("a store", (it) => {
     })
   )
 
-  it.effect("leaves other failures as they are", () =>
+  it.effect("passes other failures through unchanged", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* Effect.flip(Sql.storeErrors(Effect.fail("mine" as const))), "mine")
     })
@@ -116,7 +116,7 @@ layer(Database.layer, { excludeTestServices: true })("a store", (it) => {
 })
 
 describe("a database that cannot be used", () => {
-  it.live("is unavailable, and its password is not shown", () =>
+  it.live("is reported as unavailable, without its password", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.make({ url: Redacted.make(`postgres://user:${secret}@127.0.0.1:1/db`) })
       const cause = yield* unavailable(sql`SELECT 1`)
@@ -139,7 +139,7 @@ describe("a database that cannot be used", () => {
   )
 })
 
-describe("the service's database", () => {
+describe("the gateway's database", () => {
   const started = (variables: Record<string, string>, sql: typeof Sql.layer | typeof Sql.layerCommand) =>
     Migrations.layer.pipe(
       Layer.provideMerge(sql),
@@ -162,7 +162,7 @@ describe("the service's database", () => {
     (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
   )
 
-  it.live("has its full number of connections to the embedded server, as does a command beside it", () =>
+  it.live("has all its connections to the embedded server, while a command has as many", () =>
     Effect.gen(function* () {
       const variables = { DATA_DIR: yield* directory, DATABASE_POOL_SIZE: "70" }
       const all = (sql: SqlClient.SqlClient) =>
@@ -182,7 +182,7 @@ describe("the service's database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is on the embedded server, which a command beside it shares", () =>
+  it.live("is the embedded server by default, and a command shares it", () =>
     Effect.gen(function* () {
       const variables = { DATA_DIR: yield* directory, LOG_LEVEL: "none" }
       const service = yield* Layer.build(started(variables, Sql.layer))
@@ -192,7 +192,7 @@ describe("the service's database", () => {
     })
   )
 
-  it.live("is that of DATABASE_URL", () =>
+  it.live("is the one that DATABASE_URL names", () =>
     Effect.gen(function* () {
       const variables = { DATA_DIR: yield* directory, DATABASE_URL: yield* Database.emptyDatabase() }
       const service = yield* Layer.build(started(variables, Sql.layer))

@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { SqlError } from "effect/sql"
 import { describeSqlError, isPassing } from "../../../src/platform/database/SqlCondition.ts"
 
-/** A failure as the driver makes one of the server's message. */
+/** A failure as the driver reports a message of the server. */
 const failed = (code: string | undefined, message: string, operation = "query") => {
   const cause = Object.assign(new Error(message), code === undefined ? {} : { code })
   return new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause, message: "failed", operation }) })
 }
 
-describe("a failure of the database", () => {
+describe("a database failure", () => {
   for (const [code, message, told, passing] of [
     ["53100", "no space", "the database's disk is full (SQLSTATE 53100: no space)", true],
     ["53200", "out of memory", "the database is out of memory (SQLSTATE 53200: out of memory)", true],

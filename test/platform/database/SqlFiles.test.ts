@@ -14,7 +14,7 @@ const written = (files: Readonly<Record<string, string>>) =>
   })
 
 describe("a file of SQL", () => {
-  it.live("contains the files it includes, indented as the line that names them", () =>
+  it.live("contains the files that it includes, indented like the line that includes them", () =>
     Effect.gen(function* () {
       const directory = yield* written({
         "all.sql": "SELECT 1 WHERE\n  -- include: rules/works.sql\n;\n",

@@ -8,7 +8,7 @@ import * as Database from "../../support/Database.ts"
 
 const SOON = 200
 
-/** A client over a wire that can be harmed, whose patience ends soon. */
+/** A client over a connection that the test can freeze. */
 const harmed = Effect.gen(function* () {
   const wire = yield* makeWire(yield* Database.freshDatabase())
   return { wire, sql: yield* newClient(wire.url) }
@@ -31,9 +31,9 @@ describe("a statement on an unresponsive connection", () => {
 
   for (const [where, before] of [
     ["BEGIN", false],
-    ["the middle", true]
+    ["a later statement", true]
   ] as const) {
-    it.live(`ends a transaction: ${where}`, () =>
+    it.live(`fails a transaction at ${where}`, () =>
       Effect.gen(function* () {
         const { sql, wire } = yield* harmed
         yield* sql`CREATE TABLE seen (n integer)`
@@ -50,7 +50,7 @@ describe("a statement on an unresponsive connection", () => {
     )
   }
 
-  it.live("ends a transaction: COMMIT", () =>
+  it.live("fails a transaction at COMMIT", () =>
     Effect.gen(function* () {
       const { sql, wire } = yield* harmed
       yield* sql`CREATE TABLE seen (n integer)`
@@ -61,7 +61,7 @@ describe("a statement on an unresponsive connection", () => {
 })
 
 describe("a slow statement", () => {
-  it.live("is cancelled, and its transaction rolled back", () =>
+  it.live("is cancelled at its timeout, and its transaction is rolled back", () =>
     Effect.gen(function* () {
       const { sql } = yield* harmed
       yield* sql`CREATE TABLE seen (n integer)`

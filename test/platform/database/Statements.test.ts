@@ -7,7 +7,7 @@ import { newClient } from "../../ledger/Fixture.ts"
 import { makeWire } from "../../ledger/Wire.ts"
 import * as Database from "../../support/Database.ts"
 
-/** As many as a client of the fixture has in its pool. */
+/** The pool size of the fixture's client. */
 const POOLED = 4
 
 const fresh = Effect.gen(function* () {
@@ -16,7 +16,7 @@ const fresh = Effect.gen(function* () {
   return { wire, sql, own: statementsOf(sql) }
 })
 
-describe("statements on connections of their own", () => {
+describe("statements outside the pool", () => {
   it.live("do not wait when the pool is exhausted", () =>
     Effect.gen(function* () {
       const { own, sql } = yield* fresh
@@ -36,7 +36,7 @@ describe("statements on connections of their own", () => {
     })
   )
 
-  it.live("are planned once, without sequential scans", () =>
+  it.live("use generic plans without sequential scans", () =>
     Effect.gen(function* () {
       const { own } = yield* fresh
       const settings = ["plan_cache_mode", "enable_seqscan", "statement_timeout", "timezone"]
@@ -51,7 +51,7 @@ describe("statements on connections of their own", () => {
     })
   )
 
-  it.live("have no timeout, and get a new connection when one is lost", () =>
+  it.live("have no timeout, and get a new connection when theirs is lost", () =>
     Effect.gen(function* () {
       const { own, sql, wire } = yield* fresh
       const session = own.unsafe<{ pid: number }>("SELECT pg_backend_pid() AS pid", [])

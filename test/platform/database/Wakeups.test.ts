@@ -12,9 +12,9 @@ const hearing = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   )
 )
 
-describe("notifications of the database", () => {
+describe("database notifications", () => {
   it.live(
-    "wake the nodes that wait for such work, and all after a lost connection, during which they look by themselves",
+    "wake the nodes that wait for such work, and all nodes after a lost connection, during which nodes poll",
     () =>
       Effect.gen(function* () {
         const url = yield* freshDatabase()

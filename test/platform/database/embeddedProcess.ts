@@ -1,4 +1,4 @@
-// A process of its own that runs the embedded server until it is told to stop, and says in one line where.
+// A process that runs the embedded server until it is stopped, and prints a line with its URL and its directory.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Redacted } from "effect"
 import { prepareDataDirectory } from "../../../src/platform/database/DataDirectory.ts"

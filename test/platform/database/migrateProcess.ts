@@ -1,4 +1,4 @@
-// A process of its own that brings a database up to date when it is given the word, and says what it did.
+// A process that migrates a database after a line on standard input, and prints the migrations that it ran.
 import { NodeRuntime } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Console, Effect, Redacted } from "effect"

@@ -7,18 +7,18 @@ import { Tracing } from "../../../src/platform/telemetry/Tracing.ts"
 import { startCollector } from "../../support/Collector.ts"
 import { ended } from "../../support/Metrics.ts"
 
-/** What of the program's spans, logs and metrics a program with these settings exports; its console is silent. */
+/** Runs a program that exports its spans, logs and metrics with these settings, with a silent console. */
 const telling = <A, E>(env: Record<string, string>, body: Effect.Effect<A, E>) =>
   body.pipe(
     Effect.provide(layer.pipe(Layer.provideMerge(Logger.layer([])), Layer.provide(Config.layerFrom(env)))),
     Effect.scoped
   )
 
-/** A trace of one span. */
+/** Records a trace of one span. */
 const one = Effect.map(Tracing, (tracing) => tracing.server(undefined, undefined)?.set({ "svc.amount": 12n }).end())
 
 describe("telemetry", () => {
-  it.live("is exported completely at the end, and not at all without an endpoint", () =>
+  it.live("is exported completely before the end, and not at all without an endpoint", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector()
       const endpoint = collector.environment
@@ -43,7 +43,7 @@ describe("telemetry", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is exported as protobuf unless the operator asks for JSON", () =>
+  it.live("is exported as protobuf unless the operator requests JSON", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector("takes anything")
       const { OTEL_EXPORTER_OTLP_ENDPOINT } = collector.environment
@@ -58,7 +58,7 @@ describe("telemetry", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("makes no spans of Effect's own, with or without an exporter", () =>
+  it.live("contains no spans of Effect, with or without an exporter", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector()
       const inside = Effect.withSpan(one, "of Effect")
@@ -70,7 +70,7 @@ describe("telemetry", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends logs with the ids of the surrounding span, never with Effect's placeholder ids", () =>
+  it.live("has the ids of the surrounding span in its logs, never Effect's placeholder ids", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector()
       const span = Tracer.externalSpan({ traceId: "a".repeat(32), spanId: "b".repeat(16) })
@@ -89,26 +89,26 @@ describe("telemetry", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("buffers only a few exports for an unresponsive collector, and ends without it", () =>
+  it.live("is buffered for only a few exports when the collector does not respond, and does not delay the end", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector("hangs")
       yield* telling(
         collector.environment,
         Effect.gen(function* () {
-          // Batches of 512: forty of them, of which eight find room.
+          // Forty batches of 512 spans, of which eight fit into the buffer.
           for (let batch = 0; batch < 40; batch++) {
             for (let span = 0; span < 512; span++) yield* one
             yield* Effect.yieldNow
           }
         })
       )
-      // Logs and metrics may have found room at the end.
+      // Logs and metrics may have fit in at the end.
       assert.isAtMost(collector.requests(), 10)
       assert.isAbove(collector.requests(), 0)
     }).pipe(Effect.scoped)
   )
 
-  it.live("drops what a collector asks to pause for an hour for, and resumes soon", () =>
+  it.live("is dropped when a collector requests a pause of an hour, and exported again soon", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector("pauses")
       yield* telling(

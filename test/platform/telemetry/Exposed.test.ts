@@ -1,4 +1,4 @@
-/** What `/metrics` of a running service shows after real calls, beside what operators were promised. */
+/** The output of `/metrics` after real requests, compared with what the docs promise operators. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -10,7 +10,7 @@ import { eventually } from "../../support/Eventually.ts"
 
 const MODEL = ["gen_ai_provider_name", "gen_ai_request_model"]
 
-/** The histograms that must exist, and the labels by which each must be told apart. */
+/** The required histograms, and the labels that each must have. */
 const histograms: ReadonlyArray<readonly [what: string, name: string, labels: ReadonlyArray<string>]> = [
   ["added latency", "svc_gateway_overhead_seconds", []],
   ["hold", "svc_ledger_hold_duration_seconds", []],
@@ -26,7 +26,7 @@ const histograms: ReadonlyArray<readonly [what: string, name: string, labels: Re
   ["calls of providers", "gen_ai_client_operation_duration_seconds", MODEL]
 ]
 
-/** The endings of names that are no unit of OpenMetrics. */
+/** Endings that are not base units of OpenMetrics. */
 const FOREIGN_UNITS = /_(?:ms|millis|milliseconds|minutes|kb|mb|kilobytes|megabytes|percent)(?:_|$)/
 
 /** The paths of all operations. */
@@ -38,7 +38,7 @@ const valuesOf = ({ series }: Family, label: string): ReadonlyArray<string> => [
   ...new Set(series.flatMap(({ labels }) => labels[label] ?? []))
 ]
 
-/** An answer of a provider that used far more than anything it was asked for. */
+/** An answer of a provider that used much more than the request allowed. */
 const greedy = JSON.stringify({
   id: "1",
   object: "chat.completion",
@@ -48,7 +48,7 @@ const greedy = JSON.stringify({
   usage: { prompt_tokens: 5, completion_tokens: 50_000, total_tokens: 50_005 }
 })
 
-/** Requests of every kind, of which the metrics must tell, to a provider that fails first and then takes more than its hold. */
+/** Sends requests of every kind that the metrics must count, to a provider that first fails and then exceeds its hold. */
 const traffic = Effect.gen(function* () {
   const host = yield* receiver(status(500))
   const service = yield* startService({
@@ -90,8 +90,8 @@ const traffic = Effect.gen(function* () {
   return yield* eventually(text, (found) => /^svc_jobs_wait_duration_seconds_count\{[^}]*\} [1-9]/m.test(found))
 })
 
-describe("a service that was called shows", () => {
-  it.live("every histogram that operators were promised, with what it measured, and bounded labels", () =>
+describe("the metrics of a gateway that served requests", () => {
+  it.live("contain every promised histogram with observations and bounded labels", () =>
     Effect.gen(function* () {
       const text = yield* traffic
       const families = familiesOf(text)
@@ -102,7 +102,7 @@ describe("a service that was called shows", () => {
         assert.isNotEmpty(counted, `${what}: ${name} has measured nothing`)
         for (const label of labels) assert.isNotEmpty(valuesOf(family!, label), `${what}: ${name} by ${label}`)
       }
-      // No label is of a caller's choice.
+      // No label contains a value that a caller chose.
       assert.notInclude(text, "of-the-caller")
       const http = families.get("http_server_request_duration_seconds")!
       assert.includeMembers(routes, [...valuesOf(http, "http_route")])
@@ -114,7 +114,7 @@ describe("a service that was called shows", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names by OpenMetrics, its version and the id of its process", () =>
+  it.live("follow OpenMetrics, and contain the version and the id of the process", () =>
     Effect.gen(function* () {
       const service = yield* startService({ OTEL_RESOURCE_ATTRIBUTES: "service.instance.id=node-7" })
       const read = Effect.promise(() => fetch(`${service.ops}/metrics`).then((answer) => answer.text()))

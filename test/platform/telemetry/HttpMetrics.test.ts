@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { makeMetrics } from "../../../src/platform/telemetry/Metrics.ts"
 import { ended, valueOf } from "../../support/Metrics.ts"
 
-describe("metrics of HTTP", () => {
-  it("count the requests being answered, and those that ended by class of status", () => {
+describe("HTTP metrics", () => {
+  it("count requests in progress, and ended requests by class of status", () => {
     const metrics = makeMetrics()
     metrics.http.arrived()
     metrics.http.arrived()
@@ -16,7 +16,7 @@ describe("metrics of HTTP", () => {
     assert.deepStrictEqual(metrics.http.seen(), { count: 2, inFlight: 0 })
   })
 
-  it("time requests by method, route, status and the code of an error", () => {
+  it("record durations by method, route, status and error code", () => {
     const metrics = makeMetrics()
     const failed = { ...ended(402), method: "POST", route: "/api/v1/chat/completions", durationMs: 30 }
     metrics.http.left({ ...failed, error: "insufficient_credits" })

@@ -14,23 +14,25 @@ const scene = Effect.gen(function* () {
 })
 
 describe("an idle node", () => {
-  it.effect("collects garbage after half a minute, gives memory back after two minutes, and then rests", () =>
-    Effect.gen(function* () {
-      const { done } = yield* scene
-      yield* TestClock.adjust("59 seconds")
-      assert.deepStrictEqual(done, [])
-      yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(done, ["collect"])
-      yield* TestClock.adjust("89 seconds")
-      assert.deepStrictEqual(done, ["collect"])
-      yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(done, ["collect", "give back"])
-      yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual(done, ["collect", "give back"])
-    }).pipe(Effect.scoped)
+  it.effect(
+    "collects garbage after a minute, returns memory to the system after another 90 seconds, and then stops",
+    () =>
+      Effect.gen(function* () {
+        const { done } = yield* scene
+        yield* TestClock.adjust("59 seconds")
+        assert.deepStrictEqual(done, [])
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(done, ["collect"])
+        yield* TestClock.adjust("89 seconds")
+        assert.deepStrictEqual(done, ["collect"])
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(done, ["collect", "give back"])
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual(done, ["collect", "give back"])
+      }).pipe(Effect.scoped)
   )
 
-  it.effect("does so again after each burst, and never beside a request", () =>
+  it.effect("repeats both after each burst, and never while a request runs", () =>
     Effect.gen(function* () {
       const { done, http } = yield* scene
       http.arrived()
@@ -46,7 +48,7 @@ describe("an idle node", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("with a request now and then only collects", () =>
+  it.effect("with an occasional request only collects garbage", () =>
     Effect.gen(function* () {
       const { done, http } = yield* scene
       for (let count = 1; count <= 5; count++) {

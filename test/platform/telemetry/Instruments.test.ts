@@ -14,7 +14,7 @@ const make = () => {
 }
 
 describe("instruments", () => {
-  it("end their names in the unit, and those of counters in _total", () => {
+  it("end their names in the unit, and counters in _total", () => {
     const { instruments, lines } = make()
     instruments.counter("a.spent", "Spent", "{nano_usd}", { by: "x" })(3)
     instruments.counter("a.calls", "Calls", "{call}")(2)
@@ -34,7 +34,7 @@ describe("instruments", () => {
     }
   })
 
-  it("count an observation on a boundary below it, and one beyond all boundaries in the last bucket", () => {
+  it("count an observation on a boundary in the bucket below it, and one beyond all boundaries in the last bucket", () => {
     const { instruments, lines } = make()
     const observe = instruments.histogram("a.duration", "Duration", "s", [1, 2])
     for (const value of [1, 2, 3]) observe(value)
@@ -43,7 +43,7 @@ describe("instruments", () => {
     }
   })
 
-  it("of a family are made once for the same labels", () => {
+  it("of a family are created once for the same labels", () => {
     const made: Array<string> = []
     const of = family((a, b) => ({ id: made.push(`${a} ${b}`) }))
     assert.strictEqual(of("x", "y"), of("x", "y"))

@@ -3,7 +3,7 @@ import { Effect, Logger, Tracer } from "effect"
 import { spanAround } from "../../../src/platform/telemetry/LogSpan.ts"
 
 describe("the span of a log entry", () => {
-  it.effect("is the nearest that has ids, or none", () =>
+  it.effect("is the nearest span that has ids, or none", () =>
     Effect.gen(function* () {
       const found: Array<string | undefined> = []
       const logger = Logger.make((entry) => void found.push(spanAround(entry)?.spanId))

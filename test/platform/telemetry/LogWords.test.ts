@@ -9,7 +9,7 @@ const full = () => {
 }
 
 describe("a log line", () => {
-  it.effect("describes the database's condition in words, at any depth of the error", () =>
+  it.effect("describes a database failure in words, at any depth of the error", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const logger = Logger.make(({ cause, message }) => void lines.push(`${String(message)} ${Cause.pretty(cause)}`))

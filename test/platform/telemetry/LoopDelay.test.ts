@@ -8,7 +8,7 @@ import { ended } from "../../support/Metrics.ts"
 
 const WINDOW = "10 seconds"
 
-/** Monitors that saw a loop without any delay, each with the intervals at which one timer follows the other. */
+/** Monitors that see no delay except `lateMs`, by the intervals of their timers. */
 const scene = Effect.gen(function* () {
   const metrics = makeMetrics()
   const running = new Set<number>()
@@ -33,7 +33,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("the delay of the event loop", () => {
-  it.effect("is timed often beside requests, and rarely on an idle node", () =>
+  it.effect("is measured often while requests run, and rarely on an idle node", () =>
     Effect.gen(function* () {
       const { metrics, running } = yield* scene
       const every = () => [...running]
@@ -44,14 +44,14 @@ describe("the delay of the event loop", () => {
       yield* TestClock.adjust(WINDOW)
       assert.deepStrictEqual(every(), [20])
       yield* TestClock.adjust(WINDOW)
-      assert.deepStrictEqual(every(), [20], "while the request is being answered")
+      assert.deepStrictEqual(every(), [20], "while the request is answered")
       metrics.http.left(ended(200))
       yield* TestClock.adjust(WINDOW)
       assert.deepStrictEqual(every(), [500])
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is what comes on top of the timer's interval", () =>
+  it.effect("is the time in excess of the timer's interval", () =>
     Effect.gen(function* () {
       const { late, shown } = yield* scene
       late(30)
@@ -63,7 +63,7 @@ describe("the delay of the event loop", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("shows how long something kept the loop", () =>
+  it.effect("shows how long something blocked the event loop", () =>
     Effect.gen(function* () {
       const metrics = makeMetrics()
       yield* loopDelay(metrics)

@@ -20,7 +20,7 @@ const request = {
 const genAi = 'gen_ai_operation_name="chat",gen_ai_provider_name="x_ai",gen_ai_request_model="grok-4"'
 
 describe("metrics", () => {
-  it("count a paid request under the conventions' names, by provider and model", () => {
+  it("count a paid request under OpenTelemetry's names, by provider and model", () => {
     const metrics = makeMetrics()
     metrics.request(request)
     assert.strictEqual(valueOf(metrics, `gen_ai_server_request_duration_sum{${genAi}}`), 1.5)
@@ -49,7 +49,7 @@ describe("metrics", () => {
     assert.notInclude(textOf(metrics), "gen_ai_client_token_usage")
   })
 
-  it("count other work by operation, without tokens when none are charged", () => {
+  it("count work other than chat by operation, without tokens when none are charged", () => {
     const metrics = makeMetrics()
     metrics.request({ ...request, operation: "image_generation", firstTokenMs: null, tokens: undefined })
     const images = genAi.replace("chat", "image_generation")
@@ -63,7 +63,7 @@ describe("metrics", () => {
     metrics.request({ ...request, tokens: { input: 100, output: 1 } })
     metrics.request({ ...request, firstTokenMs: null, absorbed: 0n })
     assert.strictEqual(valueOf(metrics, `svc_stream_output_count{${genAi}}`), 0)
-    assert.strictEqual(valueOf(metrics, "svc_request_absorbed_count"), 1, "only what was absorbed is counted")
+    assert.strictEqual(valueOf(metrics, "svc_request_absorbed_count"), 1, "only absorbed amounts are counted")
     assert.strictEqual(valueOf(metrics, `gen_ai_server_time_per_output_token_count{${genAi}}`), 0)
     assert.strictEqual(valueOf(metrics, `gen_ai_server_time_to_first_token_count{${genAi}}`), 1)
   })
@@ -78,7 +78,7 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, 'svc_ledger_holds{svc_outcome="refused"}'), 1)
   })
 
-  it("count what limits refuse and how webhooks end, starting at zero", () => {
+  it("count refusals of rate limits and outcomes of webhooks, starting at zero", () => {
     const metrics = makeMetrics()
     const refused = 'svc_ratelimit_requests{svc_limit="chat",svc_outcome="refused"}'
     metrics.limits.counted("chat", true, 1)
@@ -97,7 +97,7 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, gone), 1)
   })
 
-  it("count the ledger's groups, and read gauges at export", () => {
+  it("record the ledger's groups, and read gauges at export", () => {
     const metrics = makeMetrics()
     metrics.ledger.committed(5, 2)
     metrics.ledger.admitted(4)
@@ -113,7 +113,7 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, "test_gauge"), 7)
   })
 
-  it("are numbers before any event", () => {
+  it("are finite numbers before any event", () => {
     const context = Context.make(Metric.MetricRegistry, makeMetrics().registry)
     const histograms = Metric.snapshotUnsafe(context).filter(({ type }) => type === "Histogram")
     assert.isNotEmpty(histograms)

@@ -5,7 +5,7 @@ import { valueOf } from "../../support/Metrics.ts"
 
 const genAi = 'gen_ai_operation_name="chat",gen_ai_provider_name="x_ai",gen_ai_request_model="grok-4"'
 
-describe("metrics of providers", () => {
+describe("provider metrics", () => {
   it("count attempts by outcome", () => {
     const metrics = makeMetrics()
     const attempt = { operation: "chat", provider: "xai", model: "grok-4", durationMs: 10 }
@@ -14,7 +14,7 @@ describe("metrics of providers", () => {
     metrics.attempt({ ...attempt, outcome: "served", errorType: undefined })
     assert.strictEqual(valueOf(metrics, 'svc_provider_attempts{gen_ai_provider_name="x_ai",svc_outcome="served"}'), 2)
     assert.strictEqual(valueOf(metrics, `gen_ai_client_operation_duration_count{${genAi},error_type="TimedOut"}`), 1)
-    // A value on a boundary belongs below it.
+    // An observation on a boundary belongs to the bucket below it.
     assert.strictEqual(valueOf(metrics, `gen_ai_client_operation_duration_bucket{${genAi},le="0.01"}`), 2)
     metrics.attempt({ ...attempt, operation: "embeddings", outcome: "served", errorType: undefined })
     const embeddings = genAi.replace("chat", "embeddings")
@@ -45,7 +45,7 @@ describe("metrics of providers", () => {
   })
 })
 
-it("providers have the conventions' names where these define one", () => {
+it("providerName returns OpenTelemetry's name of a provider if there is one", () => {
   assert.deepStrictEqual(["openai", "bedrock", "gemini", "my-host"].map(providerName), [
     "openai",
     "aws.bedrock",

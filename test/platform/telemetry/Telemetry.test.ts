@@ -15,7 +15,7 @@ describe("the console", () => {
       return said.map((line) => JSON.parse(line))
     })
 
-  it.live("prints a JSON line for each entry, with its request and trace", () =>
+  it.live("prints a JSON line for each log entry, with its request and trace", () =>
     Effect.gen(function* () {
       const span = Tracer.externalSpan({ traceId: "a".repeat(32), spanId: "b".repeat(16) })
       const within = Effect.logWarning("late", { after: 5n }).pipe(
@@ -49,7 +49,7 @@ describe("the console", () => {
     })
   )
 
-  it.live("prints nothing below the operator's level", () =>
+  it.live("prints no entry below the operator's log level", () =>
     Effect.gen(function* () {
       const both = Effect.andThen(Effect.logInfo("quiet"), Effect.logError("loud"))
       const said = yield* lines({ LOG_LEVEL: "error" }, both)

@@ -15,7 +15,7 @@ describe("telemetry", () => {
     })
   )
 
-  it.effect("takes OpenTelemetry's samplers, protocols and interval", () =>
+  it.effect("is configured by OpenTelemetry's samplers, protocols and interval", () =>
     Effect.gen(function* () {
       const usual = yield* telemetry({})
       assert.deepStrictEqual(
@@ -35,7 +35,7 @@ describe("telemetry", () => {
     })
   )
 
-  it.effect("accepts OpenTelemetry's pairs, and redacts headers", () =>
+  it.effect("is configured by OpenTelemetry's pairs, whose headers are redacted", () =>
     Effect.gen(function* () {
       const { headers, resource, serviceName } = yield* telemetry({
         OTEL_EXPORTER_OTLP_HEADERS: " Authorization = Basic%20aGVsbG8= ,x=1",

@@ -8,13 +8,13 @@ describe("OpenTelemetry's variables", () => {
     for (const text of ["key", "=v", "a=%zz"]) assert.isUndefined(pairs("").parse(text), text)
   })
 
-  it("keep headers hidden, and refuse a line break in one", () => {
+  it("redact headers, and reject a line break in a header", () => {
     const headers = headerPairs("").parse("api-key=s3cret")!
     assert.deepStrictEqual([String(headers), Redacted.value(headers)], ["<redacted>", { "api-key": "s3cret" }])
     for (const text of ["a b=c", "a=%0d%0ab"]) assert.isUndefined(headerPairs("").parse(text), text)
   })
 
-  it("take shares from 0 to 1, and ids of providers", () => {
+  it("accept ratios from 0 to 1, and provider ids", () => {
     assert.deepStrictEqual([ratio("").parse("0.25"), ratio("").parse("1.1")], [0.25, undefined])
     assert.deepStrictEqual(providerIds("").parse("openai, azure"), ["openai", "azure"])
     assert.isUndefined(providerIds("").parse("open ai"))

@@ -6,7 +6,7 @@ const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 const SPAN = "00f067aa0ba902b7"
 
 describe("W3C trace context", () => {
-  it("is read, and written as it was read", () => {
+  it("is written as it was read", () => {
     for (const flags of ["00", "01"]) {
       const traceparent = `00-${TRACE}-${SPAN}-${flags}`
       const read = readTraceContext(traceparent, "a=1,b=2")
@@ -15,12 +15,12 @@ describe("W3C trace context", () => {
     }
   })
 
-  it("of a future version is read as far as it is known", () => {
+  it("of a future version is read as far as its format is known", () => {
     assert.strictEqual(readTraceContext(`01-${TRACE}-${SPAN}-01-more`, undefined)?.traceId, TRACE)
     assert.strictEqual(readTraceContext(`01-${TRACE}-${SPAN}-03`, undefined)?.sampled, true)
   })
 
-  it("that is malformed counts as absent", () => {
+  it("is ignored when malformed", () => {
     const malformed = [
       "",
       TRACE,
@@ -38,7 +38,7 @@ describe("W3C trace context", () => {
     assert.isUndefined(readTraceContext(undefined, "a=1"))
   })
 
-  it("drops a tracestate that is too long or could break a header", () => {
+  it("is read without a tracestate that is too long or contains a line break", () => {
     for (const state of ["a".repeat(513), "a=1\r\nx: y", ""]) {
       assert.isUndefined(readTraceContext(`00-${TRACE}-${SPAN}-01`, state)?.state)
     }
