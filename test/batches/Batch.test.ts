@@ -68,7 +68,7 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
       const shares: Array<Share> = []
       let running = 0
       let most = 0
-      /** A request that costs this much, once what it waits for has come. */
+      /** A request that costs this much, and ends after `first`. */
       const item = (
         name: string,
         cost: Nano,
@@ -128,7 +128,7 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
         failing,
         shares,
         money,
-        /** The oldest batch. */
+        /** The row of the oldest batch. */
         rowOf: Effect.map(
           sql<{
             readonly state: string
@@ -140,7 +140,7 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
             SELECT state, status, claim, expires_at, closed FROM request WHERE operation = 'batch' ORDER BY id LIMIT 1`,
           ([row]) => row!
         ),
-        /** Has what stands under a claim have ended a day and a minute ago. */
+        /** Moves the end of the request under a claim a day and a minute back. */
         age: (claim: string) =>
           sql`UPDATE request SET closed_at = closed_at - interval '1 day 1 minute' WHERE claim = ${claim}`,
         run: (items: ReadonlyArray<BatchItem>, key?: string) => batch.run(request(items, key)),
@@ -151,7 +151,7 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
   })
 
 describe("a batch", () => {
-  it.live("runs eight requests at a time, out of one hold that is divided among them", () =>
+  it.live("runs eight requests at a time, and divides one hold among them", () =>
     Effect.gen(function* () {
       const { faults, item, money, most, run, shares } = yield* scene()
       const outcome = yield* run(Array.from({ length: 30 }, (_, at) => item(`${at}`, 20n)))
@@ -176,7 +176,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("starts no more requests after a failure, lets running ones end, and names the first failure", () =>
+  it.live("starts no more requests after a failure, lets running ones end, and reports the first failure", () =>
     Effect.gen(function* () {
       const { failing, faults, item, money, run, shares } = yield* scene()
       const items = [
@@ -196,7 +196,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends and stores the reason when a request is refused for lack of money", () =>
+  it.live("stores the reason and ends when one of its requests is rejected for lack of money", () =>
     Effect.gen(function* () {
       const { faults, item, money, rowOf, run } = yield* scene()
       const amounts = { needed: 30n, available: 20n, posted: 2n ** 60n }
@@ -214,7 +214,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("continues under its idempotency key, and holds only for the rest", () =>
+  it.live("resumes under its idempotency key, and holds only for the remaining requests", () =>
     Effect.gen(function* () {
       const { failing, faults, item, money, run, shares } = yield* scene()
       const first = item("a", 700n, { claimed: true })
@@ -240,12 +240,12 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not answered in part when some of its requests have expired", () =>
+  it.live("is not answered in part when the answers of some requests have expired", () =>
     Effect.gen(function* () {
       const { age, faults, item, ledger, money, run } = yield* scene()
       const items = [item("a", 10n, { claimed: true }), item("b", 10n, { claimed: true })]
       const { requestId } = yield* run(items, "key")
-      // It ended a day and a minute ago, as the first of a long batch has when the batch itself has not.
+      // The first request of a long batch may have ended a day and a minute ago, but not the batch itself.
       yield* age("a")
       yield* Effect.orDie(ledger.dropClaims(24 * 3_600_000))
       const { reason } = yield* Effect.flip(run(items, "key"))
@@ -255,7 +255,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("continues past a request with an unknown outcome once its hold has expired", () =>
+  it.live("resumes with a request of unknown outcome once its hold has expired", () =>
     Effect.gen(function* () {
       const { faults, hold, item, ledger, money, run } = yield* scene()
       const items = [item("a", 10n, { claimed: true }), item("b", 10n, { claimed: true })]
@@ -264,7 +264,7 @@ describe("a batch", () => {
       const { reason } = yield* Effect.flip(run(items, "key"))
       assert.strictEqual(reason._tag, "IdempotencyInProgress")
       yield* until(
-        "the batch goes on",
+        "the batch resumes",
         Effect.map(Effect.result(run(items, "key")), (result) => Result.isSuccess(result))
       )
       assert.deepStrictEqual(yield* money, { posted: BALANCE - 20n, held: 0n })

@@ -13,7 +13,7 @@ const textsOf = (input: Uint8Array) =>
   Effect.map(linesOf(input), (lines) => lines && Array.from({ length: lines.count }, (_, at) => lines.lineAt(at)))
 
 describe("the input of a batch", () => {
-  it("is for one operation, with /v1 or without", () => {
+  it("is for one endpoint, with or without /v1", () => {
     assert.strictEqual(surfaceUrlOf("/v1/chat/completions"), "/chat/completions")
     assert.strictEqual(surfaceUrlOf("/messages"), "/messages")
     for (const none of ["/v1", "/v2/messages", "/v1/v1/messages", "/images", "messages", ""]) {
@@ -21,7 +21,7 @@ describe("the input of a batch", () => {
     }
   })
 
-  it.effect("has numbered lines, of which empty ones do not count", () =>
+  it.effect("has numbered lines, and empty lines do not count as requests", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* textsOf(bytes("a\r\n\n \té\n \r\n")), [
         { text: "a\r", line: 1 },
@@ -33,7 +33,7 @@ describe("the input of a batch", () => {
     })
   )
 
-  it.effect("yields to other work while it is scanned, and ignores empty lines", () =>
+  it.effect("lets other work run while it is scanned, even through many empty lines", () =>
     Effect.gen(function* () {
       const input = Buffer.concat([bytes("{}"), Buffer.alloc(8 * 1_048_576, "\n"), bytes("[]")])
       let turns = 0
@@ -59,7 +59,7 @@ describe("the input of a batch", () => {
     })
   )
 
-  it("has a distinct digest for each request", () => {
+  it("has a distinct fingerprint for each request", () => {
     const read = (value: object) => {
       const line = readLine(JSON.stringify(value), "/embeddings")
       assert.isTrue("customId" in line)
@@ -86,7 +86,7 @@ describe("the input of a batch", () => {
     })
   )
 
-  it.effect("may have no line that is too deep or too large to parse", () =>
+  it.effect("is rejected at lines that are nested too deeply or too large to parse", () =>
     Effect.gen(function* () {
       const deep = `{"a":${"[".repeat(100_000)}1${"]".repeat(100_000)}}`
       const large = `{"a":[${"{},".repeat(300_000)}1]}`
@@ -101,7 +101,7 @@ describe("the input of a batch", () => {
     })
   )
 
-  it.effect("reports at most a hundred faults", () =>
+  it.effect("is reported with at most 100 faults", () =>
     Effect.gen(function* () {
       const faults = yield* check("{}\n".repeat(500))
       assert.lengthOf(faults, 100)

@@ -19,7 +19,7 @@ const principal: DueLine["principal"] = {
 
 const served: ServedItem = { requestId: "req_1", cost: 1n, body: '{"a":\n"b"}' }
 
-/** A line whose tries end like this, one after the other; answers it, and how often it was tried. */
+/** A line whose attempts end like this, in order, and the claims of its attempts. */
 const lineOf = (...ends: ReadonlyArray<Effect.Effect<ServedItem, Failure>>) => {
   const claims: Array<string | undefined> = []
   const surface: Surface = {
@@ -61,7 +61,7 @@ const failed = (reason: Reason) => Effect.fail(failure(reason))
 const upstream = failed({ _tag: "UpstreamError", detail: "down" })
 
 describe("a line of a batch", () => {
-  it.effect("becomes one line of the output, under a claim of its own", () =>
+  it.effect("is written as one line of the output file, and has a claim of its own", () =>
     Effect.gen(function* () {
       const { claims, due } = lineOf()
       const ended = yield* serveLine(deps(), due)
@@ -77,7 +77,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("becomes one of the errors when it is refused", () =>
+  it.effect("is written as one line of the error file when its request is rejected", () =>
     Effect.gen(function* () {
       for (const reason of [
         { _tag: "InvalidApiKey" },
@@ -96,7 +96,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("is not served when nothing may be stored", () =>
+  it.effect("is rejected under zero retention", () =>
     Effect.gen(function* () {
       const { due } = lineOf()
       const secret = { ...due, input: { ...due.input, body: "secret" as never } }
@@ -104,7 +104,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("waits for temporary failures", () =>
+  it.effect("waits after a temporary failure", () =>
     Effect.gen(function* () {
       for (const reason of [
         { _tag: "StoreUnavailable" },
@@ -119,7 +119,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("waits for a held budget, and not for a spent one", () =>
+  it.effect("waits for a budget that other requests hold, but not for a spent one", () =>
     Effect.gen(function* () {
       for (const limitSource of ["key_budget", "project_budget"] as const) {
         const refused = failed({ _tag: "InsufficientCredits", limitSource, needed: 2n, available: 0n, posted: 9n })
@@ -143,7 +143,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("is tried again after an unknown outcome, unless it was paid for", () =>
+  it.effect("is retried after an unknown outcome, unless it was charged", () =>
     Effect.gen(function* () {
       const unavailable = failed({ _tag: "IdempotencyResultUnavailable", requestId: "req_0" })
       const lapsed = deps({ lapsed: true })
@@ -155,7 +155,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("says that it was paid for when it is refused now", () =>
+  it.effect("reports that it was charged when its request is now rejected", () =>
     Effect.gen(function* () {
       const { claims, due } = lineOf()
       const refusing: Surface = {
@@ -177,7 +177,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("has its stored answer when its key was revoked after it was paid for", () =>
+  it.effect("returns its stored answer when its key was revoked after the charge", () =>
     Effect.gen(function* () {
       const revoked = (row?: Partial<ClaimedRequest>) => {
         const { due } = lineOf()
@@ -207,7 +207,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("is refused alone for an unknown member", () =>
+  it.effect("is rejected alone for an unknown field", () =>
     Effect.gen(function* () {
       const { claims, due } = lineOf()
       const end = yield* serveLine(deps(), { ...due, input: { ...due.input, unknown: "more" } })
@@ -216,7 +216,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("asks before each try whether it may begin, and for its room", () =>
+  it.effect("asks before each attempt whether it may begin, with the bytes that its answer may need", () =>
     Effect.gen(function* () {
       const asked: Array<number | undefined> = []
       const verdicts = ["go", "over"] as const
@@ -231,7 +231,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it("says why it was not served", () => {
+  it("states why it was not served", () => {
     const { line, ok } = unservedLine("b", 1, null, { code: "batch_expired", message: "late" })
     assert.isFalse(ok)
     assert.deepStrictEqual(JSON.parse(line), {

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { makeBatchRoom } from "../../src/batches/BatchRoom.ts"
 
-describe("the room of a batch", () => {
-  it.effect("is reserved before an answer is made, and waited for while others may free some", () =>
+describe("the output space of a batch", () => {
+  it.effect("is reserved before an answer is made, and a line waits while others may free some", () =>
     Effect.gen(function* () {
       const room = makeBatchRoom(100, 20)
       assert.isTrue(yield* room.begin(60))
@@ -16,7 +16,7 @@ describe("the room of a batch", () => {
     })
   )
 
-  it.effect("is refused when no running line could free any", () =>
+  it.effect("is refused when no running line could free enough", () =>
     Effect.gen(function* () {
       const room = makeBatchRoom(100, 20)
       assert.isFalse(yield* room.begin(81))

@@ -1,4 +1,4 @@
-/** What becomes of batches other than by their being served; that is in test/journeys. */
+/** How batches end when they are not served in full; journeys test batches that are. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -15,7 +15,7 @@ const line = (at: number) => ({
   body: { model: "gpt-4o-mini", max_tokens: 20, messages: [{ role: "user", content: `Say ${at}` }] }
 })
 
-/** An account with ten cents and its key, of which there are no budgets. */
+/** An account with ten cents, and its key, which has no budget. */
 const accountOf = (service: Service) =>
   Effect.gen(function* () {
     const { account, inferenceKey } = yield* service.account(0.1)
@@ -27,7 +27,7 @@ const accountOf = (service: Service) =>
     return { account, inferenceKey, keyId: row!.id, budgets, budgetsEpoch: 0 }
   })
 
-/** An account with ten dollars, and a key of it that may spend ten cents in all. */
+/** An account with ten dollars, and a key with a budget of ten cents. */
 const budgetedOf: typeof accountOf = (service) =>
   Effect.gen(function* () {
     const { account, managementKey } = yield* service.account(10)
@@ -92,7 +92,7 @@ const errorsOf = (service: Service, key: string, id: string) =>
 const inDatabase = <A, E>(service: Service, run: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
   Effect.flatMap(SqlClient.SqlClient, run).pipe(Effect.provide(layerUrl(service.databaseUrl, 1)))
 
-/** A batch whose line 0 waits for money that a request holds, and whose lines 1 and 2 are served. */
+/** A batch whose line 0 waits for money that another request holds, and whose lines 1 and 2 are served. */
 const waiting = (service: Service, callerOf = accountOf) =>
   Effect.gen(function* () {
     const { account, budgets, budgetsEpoch, inferenceKey, keyId } = yield* callerOf(service)
@@ -114,7 +114,7 @@ const waiting = (service: Service, callerOf = accountOf) =>
       claim: undefined,
       charge: false
     })
-    // At $15 for a million tokens, 6,000 may cost nine cents; five millionths are enough for the others.
+    // At $15 per million tokens, 6,000 tokens may cost nine cents; a few millionths of a dollar are enough for the others.
     const dear = { ...line(0), body: { ...line(0).body, model: "claude-sonnet-4-5", max_tokens: 6_000 } }
     const { id, input_file_id } = yield* begin(service, inferenceKey, [dear, line(1), line(2)])
     yield* until(
@@ -124,7 +124,7 @@ const waiting = (service: Service, callerOf = accountOf) =>
     return { account, inferenceKey, keyId, requestId, batchId: String(id), inputFileId: String(input_file_id) }
   })
 
-/** Leaves a batch as a process does that dies between the settle of line 1 and its writing down, and this with it. */
+/** Leaves a batch as if its process had died between the settlement of line 1 and recording it, and runs `meanwhile`. */
 const forgetting = <E>(
   service: Service,
   batchId: string,
@@ -141,7 +141,7 @@ const forgetting = <E>(
   )
 
 describe("a batch in the background", () => {
-  it.live("expires at the end of its time: served lines stay, and the rest is reported and costs nothing", () =>
+  it.live("expires at its deadline: served lines stay, and the rest is reported and free", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -150,7 +150,7 @@ describe("a batch in the background", () => {
         "some lines are served",
         Effect.map(batchOf(service, inferenceKey, id), ({ request_counts }) => request_counts.completed > 10)
       )
-      // Its step goes on for its slice; cutting the batch off from its lines ends that, as another node's cancelling would.
+      // Its step continues for its time slice; the status stops its lines, as a cancellation on another node would.
       yield* inDatabase(
         service,
         (sql) => sql`UPDATE batch SET expires_at = now(), status = 'finalizing' WHERE id = ${id}`
@@ -168,7 +168,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("begins no line when it is late", () =>
+  it.live("begins no line after its deadline", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -186,7 +186,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends with its time when it cannot begin, and a day later when its files cannot be written", () =>
+  it.live("ends at its deadline when it cannot begin, and a day later when its files cannot be written", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -233,7 +233,7 @@ describe("a batch in the background", () => {
         (sql) => sql<{ attempts: number }>`SELECT attempts FROM job WHERE queue_name = 'batches' AND attempts > 1`
       )
       yield* until(
-        "its files were tried to be written twice",
+        "the gateway tried twice to write its files",
         Effect.map(tries, ({ length }) => length > 0)
       )
       yield* inDatabase(service, (sql) => sql`ALTER TABLE file DROP CONSTRAINT no_errors`)
@@ -246,7 +246,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is kept as long as requested, and is answered again under its key", () =>
+  it.live("keeps its output as long as requested, and is returned again under its idempotency key", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -270,7 +270,7 @@ describe("a batch in the background", () => {
     ["money", accountOf],
     ["a budget", budgetedOf]
   ] as const) {
-    it.live(`lets lines wait for ${held} that others hold, and serves those that need not`, () =>
+    it.live(`makes lines wait for ${held} that another request holds, and serves the other lines`, () =>
       Effect.gen(function* () {
         const service = yield* startService()
         const { account, batchId: id, inferenceKey, requestId } = yield* waiting(service, callerOf)
@@ -310,7 +310,7 @@ describe("a batch in the background", () => {
         })
       )
       const batch = yield* ended(service, inferenceKey, id)
-      // It depends on who was quicker whether any of it was read.
+      // Whether the batch had read its input before the deletion depends on timing.
       const told =
         batch.status === "failed"
           ? batch.errors.data[0].code
@@ -321,7 +321,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has the answer of a paid line even when its key was revoked before that was recorded", () =>
+  it.live("returns the answer of a charged line whose key was revoked before the batch recorded it", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { batchId, keyId } = yield* waiting(service)
@@ -340,7 +340,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says of a paid line that its answer is lost with its input", () =>
+  it.live("reports that the answer of a charged line is lost with its input", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { batchId, inferenceKey, inputFileId } = yield* waiting(service)

@@ -20,7 +20,7 @@ import { newResourceId } from "../../src/platform/Ids.ts"
 import { customer } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
 
-/** Files that exist, by their ids: of whom, and what for. */
+/** Existing files by id, with their account and purpose. */
 type Files = Map<string, { readonly accountId: string; readonly purpose: FilePurpose }>
 
 const scene = Effect.gen(function* () {
@@ -67,7 +67,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("batches", () => {
-  it.live("start with a job, and only with a file of the account", () =>
+  it.live("start with a job, and only with an input file of the account", () =>
     Effect.gen(function* () {
       const { accountId, batches, create, jobs } = yield* scene
       const row = yield* create()
@@ -103,7 +103,7 @@ describe("batches", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("count each line once, and none while their files are being written", () =>
+  it.live("count each line once, and count none while their files are written", () =>
     Effect.gen(function* () {
       const { accountId, batches, create, sql } = yield* scene
       const { id } = yield* create()
@@ -124,14 +124,14 @@ describe("batches", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("replace a line that would make their files too large by an error", () =>
+  it.live("replace a line that would make their files too large with an error", () =>
     Effect.gen(function* () {
       const { accountId, batches, create, sql } = yield* scene
       const { id } = yield* create()
       yield* startBatch(sql, id, 4)
       const end = (index: number, line: string) =>
         endLine(sql, { id, index, ok: true, line, instead: "-", mostBytes: 8 })
-      // Four bytes and a break; one character more is too much, as it is three bytes.
+      // Four bytes and a line break; one more character of three bytes is too much.
       yield* Effect.forEach(["aaaa", "漢"], (line, index) => end(index, line))
       assert.deepInclude(yield* batches.find(accountId, id), { completed: 1, failed: 1, output_bytes: 7n })
       const read = (ok: boolean, bytes: number) =>
@@ -146,7 +146,7 @@ describe("batches", () => {
       ])
       yield* sql`UPDATE batch_item SET line = 'b' WHERE index = 2`
       assert.deepStrictEqual(yield* read(true, 0), [{ index: 0, line: "aaaa" }])
-      // Longer than what the database may say at once.
+      // Longer than what the database returns at once.
       yield* sql`UPDATE batch_item SET line = repeat('漢', 6000000) WHERE index = 0`
       const whole = yield* endedAfter(sql, id, { ok: true, after: -1, limit: 10, bytes: 0 })
       const line = Buffer.concat(whole.map(({ piece }) => piece)).toString()
@@ -206,7 +206,7 @@ describe("batches", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are cancelled while they run, and stay as they are once they have ended", () =>
+  it.live("are cancelled while they run, and unchanged once they have ended", () =>
     Effect.gen(function* () {
       const { accountId, batches, create, jobs, sql } = yield* scene
       const { id } = yield* create()

@@ -106,7 +106,7 @@ describe("a job", () => {
     )
   )
 
-  it.live("waits in its own queue", () =>
+  it.live("is delivered only to workers of its queue", () =>
     on(
       seldom,
       Effect.gen(function* () {
@@ -124,7 +124,7 @@ describe("a job", () => {
     )
   )
 
-  it.live("runs again for as long as its steps say so, each time with attempt 1", () =>
+  it.live("runs again as long as its steps request it, each time with attempt 1", () =>
     on(
       seldom,
       Effect.gen(function* () {
@@ -157,7 +157,7 @@ describe("a job", () => {
     )
   )
 
-  it.live("that waits for its time can move forward, and not back", () =>
+  it.live("that waits can be moved to an earlier time, but not to a later one", () =>
     on(
       seldom,
       Effect.gen(function* () {
@@ -173,7 +173,7 @@ describe("a job", () => {
     )
   )
 
-  it.live("that waits is not taken before the transaction that enqueues it has committed", () =>
+  it.live("that waits is not run before the transaction that enqueues it has committed", () =>
     on(
       usual,
       Effect.gen(function* () {
@@ -202,7 +202,7 @@ describe("a job", () => {
     )
   )
 
-  it.live("is retried later when a step fails, and enqueuing does not hurry it", () =>
+  it.live("is retried after a delay when a step fails, and enqueuing does not shorten it", () =>
     on(
       usual,
       Effect.gen(function* () {
@@ -314,11 +314,11 @@ describe("data written by two transactions that enqueue the same job at once", (
 
 describe("a job that waits for its time", () => {
   const outcomes: ReadonlyArray<readonly [string, ReadonlyArray<Effect.Effect<Outcome, unknown>>, string]> = [
-    ["a step says so", [Effect.succeed({ again: "1 second" })], "v 1"],
+    ["a step requests it", [Effect.succeed({ again: "1 second" })], "v 1"],
     ["its step failed", [Effect.fail("no")], "v 2"]
   ]
   for (const [why, steps, second] of outcomes) {
-    it.live(`runs when it is due in a process that had nothing to look for, when ${why}`, () =>
+    it.live(`runs when it is due in a process that polls rarely, when ${why}`, () =>
       on(
         idling,
         Effect.gen(function* () {
@@ -355,7 +355,7 @@ describe("jobs of other processes", () => {
     }).pipe(Effect.provide(database))
   )
 
-  it.live("are not offered again while all workers of their queue are busy", () =>
+  it.live("are not taken again while all workers of their queue are busy", () =>
     on(
       { ...usual, pollInterval: "1 millis" },
       Effect.gen(function* () {
@@ -392,7 +392,7 @@ describe("jobs of other processes", () => {
   )
 })
 
-describe("a worker that is asked to stop", () => {
+describe("a worker that is told to stop", () => {
   it.live("lets its steps end, and takes no new jobs", () =>
     on(
       usual,
@@ -415,7 +415,7 @@ describe("a worker that is asked to stop", () => {
     )
   )
 
-  it.live("gives back jobs that do not end in time, so that others take them at once", () =>
+  it.live("releases jobs that do not end in time, so that other workers take them at once", () =>
     on(
       { ...usual, grace: "50 millis" },
       Effect.gen(function* () {
@@ -451,7 +451,7 @@ describe("while the database is unavailable", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a start fails with an explanation", () =>
+  it.live("the start of the gateway fails with an explanation", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("jobs")
       const database = yield* Layer.build(layerUrl(url))
@@ -465,7 +465,7 @@ describe("while the database is unavailable", () => {
 })
 
 describe("processes", () => {
-  it.live("take over from a killed one when its lease has ended", () =>
+  it.live("take over the jobs of a killed process when its lease has ended", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("jobs")
       const context = yield* Layer.build(Jobs.layerFrom(usual).pipe(Layer.provideMerge(layerUrl(url))))
@@ -486,7 +486,7 @@ describe("processes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("start together", () =>
+  it.live("can start at the same time", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("jobs")
       const children = yield* Effect.forEach([1, 2], () => runScript(script, [url, "2", "done"]))

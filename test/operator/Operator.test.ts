@@ -8,7 +8,7 @@ import { layer as database } from "../support/Database.ts"
 const rooms = Operator.layer.pipe(Layer.provideMerge(database))
 
 describe("Operator", () => {
-  it.effect("finds accounts, keys and requests in pages, and fails for what does not exist", () =>
+  it.effect("returns accounts, keys and requests in pages, and fails for unknown ones", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* Operator

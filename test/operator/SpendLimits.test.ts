@@ -6,7 +6,7 @@ import { layer as database } from "../support/Database.ts"
 
 const rooms = SpendLimits.layer.pipe(Layer.provideMerge(OperatorEvents.layer), Layer.provideMerge(database))
 
-describe("bounds on provider cost", () => {
+describe("limits on provider cost", () => {
   it.live("replace each other, and each change is in the operators' audit log", () =>
     Effect.gen(function* () {
       const limits = yield* SpendLimits

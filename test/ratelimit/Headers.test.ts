@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { headers } from "../../src/ratelimit/Headers.ts"
 import { verdictOf } from "../../src/ratelimit/Store.ts"
 
-it("an admitted request shows its window, in both families of headers", () => {
+it("an admitted request gets the state of its window in both families of headers", () => {
   assert.deepStrictEqual(headers(verdictOf("default", true, 60, 1, 41_001)), {
     "x-ratelimit-limit": "60",
     "x-ratelimit-remaining": "59",
@@ -12,7 +12,7 @@ it("an admitted request shows its window, in both families of headers", () => {
   })
 })
 
-it("a refused request is told when to come back, which is not before the window ends", () => {
+it("a refused request gets retry-after, which does not end before the window", () => {
   assert.deepStrictEqual(headers(verdictOf("video", false, 2, 2, 1)), {
     "x-ratelimit-limit": "2",
     "x-ratelimit-remaining": "0",
@@ -24,6 +24,6 @@ it("a refused request is told when to come back, which is not before the window 
   })
 })
 
-it("a limit lowered below what is already used leaves nothing, not less", () => {
+it("a limit lowered below the requests already counted leaves 0 remaining, not less", () => {
   assert.strictEqual(headers(verdictOf("chat", false, 6, 60, 60_000))["x-ratelimit-remaining"], "0")
 })

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { isUnlimited, limits, requestsAt, subjectOf, windowOf } from "../../src/ratelimit/Limits.ts"
 
-it("the limits are those of the interface", () => {
+it("the limits are those that the API documents", () => {
   assert.deepStrictEqual(
     Object.entries(limits).map(([policy, { per, requests }]) => `${policy} ${requests} ${per}`),
     [
@@ -22,14 +22,14 @@ it("the limits are those of the interface", () => {
   )
 })
 
-it("only video_status is unlimited, and shows the default window", () => {
+it("only video_status is unlimited, and it reports the default window", () => {
   for (const policy of Object.keys(limits) as Array<keyof typeof limits>) {
     assert.strictEqual(isUnlimited(policy), policy === "video_status")
     assert.strictEqual(windowOf(policy), policy === "video_status" ? "default" : policy)
   }
 })
 
-it("a scaled limit is a whole number a header can carry, at least one", () => {
+it("a scaled limit is a whole number of at least 1 that fits into a header", () => {
   const cases: ReadonlyArray<readonly [scale: number, requests: number]> = [
     [1, 60],
     [1.99, 119],
@@ -44,7 +44,7 @@ it("a scaled limit is a whole number a header can carry, at least one", () => {
   for (const [scale, requests] of cases) assert.strictEqual(requestsAt("chat", scale), requests, `scale ${scale}`)
 })
 
-it("the key is counted, for management its account, and without a valid key the address", () => {
+it("requests count for the key, management requests for its account, and requests without a valid key for the address", () => {
   const caller = { keyId: "k", accountId: "a" }
   assert.deepStrictEqual(subjectOf("chat", caller, "::1"), { kind: "key", id: "k" })
   assert.deepStrictEqual(subjectOf("video_status", caller, "::1"), { kind: "key", id: "k" })

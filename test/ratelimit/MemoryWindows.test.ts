@@ -5,8 +5,8 @@ import { MemoryWindows } from "../../src/ratelimit/MemoryWindows.ts"
 
 const key = (id: number | string): Subject => ({ kind: "key", id: `${id}` })
 
-describe("room", () => {
-  it("full of open windows, it forgets the one that opened first, whoever asked last", () => {
+describe("MemoryWindows", () => {
+  it("drops the window that opened first when it is full, whichever was used last", () => {
     const windows = new MemoryWindows(3)
     for (const id of [1, 2, 3]) windows.consume("chat", key(id), 1, id)
     windows.consume("chat", key(1), 1, 4)
@@ -16,7 +16,7 @@ describe("room", () => {
     assert.deepStrictEqual(used, [0, 1, 1, 1])
   })
 
-  it("a subject whose window ended and opened again is the newest", () => {
+  it("treats a subject whose window ended and opened again as the newest", () => {
     const windows = new MemoryWindows(2)
     windows.consume("chat", key(1), 1, 0)
     windows.consume("chat", key(2), 1, 30_000)
@@ -26,7 +26,7 @@ describe("room", () => {
     assert.deepStrictEqual(used, [1, 0, 1])
   })
 
-  it("a window that ended unremoved does not take its successor with it", () => {
+  it("does not drop a new window together with the ended one that it replaces", () => {
     const windows = new MemoryWindows()
     for (const id of [1, 2, 3, 4]) windows.consume("chat", key(id), 1, 0)
     windows.consume("chat", key(4), 1, 60_000)
@@ -35,7 +35,7 @@ describe("room", () => {
     assert.strictEqual(windows.size, 4)
   })
 
-  it("is bounded under any number of subjects, and ended windows go as new ones open", () => {
+  it("has a bounded size under any number of subjects, and drops ended windows as new ones open", () => {
     const windows = new MemoryWindows(1000)
     for (let id = 0; id < 10_000; id++) {
       windows.consume("default", key(id), 1, id)
@@ -47,7 +47,7 @@ describe("room", () => {
     assert.strictEqual(windows.size, 500)
   })
 
-  it("a flood from many addresses does not push out the windows of keys and accounts", () => {
+  it("keeps the windows of keys and accounts under a flood from many addresses", () => {
     const windows = new MemoryWindows(2)
     const account: Subject = { kind: "account", id: "a" }
     windows.consume("video", key("k"), 1, 0)
@@ -70,7 +70,7 @@ const History = Schema.Array(
   })
 )
 
-/** The open window at `now`, worked out anew from the times of all admitted requests. */
+/** The open window at `now`, computed from the times of all admitted requests. */
 const windowAt = (admitted: ReadonlyArray<number>, now: number) => {
   let openedAt = Number.NEGATIVE_INFINITY
   let used = 0
@@ -85,7 +85,7 @@ const windowAt = (admitted: ReadonlyArray<number>, now: number) => {
 }
 
 it.prop(
-  "every history of requests is decided as the rule says",
+  "MemoryWindows decides every history of requests as the rule does",
   { history: History },
   ({ history }) => {
     const windows = new MemoryWindows()

@@ -17,7 +17,7 @@ const Memory = Layer.effect(
 layer(Memory)("RateLimiter in memory", (it) => {
   suite(it)
 
-  it.effect("two nodes without Redis each have their own windows", () =>
+  it.effect("keeps separate windows on two nodes without Redis", () =>
     Effect.gen(function* () {
       const { stores } = yield* Subjects
       const other = yield* node(undefined)
@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)("RateLimiter in Redis", () => {
   layer(Shared, { excludeTestServices: true })((it) => {
     suite(it)
 
-    it.effect("what is kept is prefixed and ends by itself", () =>
+    it.effect("prefixes its keys, and lets them expire", () =>
       Effect.gen(function* () {
         const { stores } = yield* Subjects
         const { client } = yield* inspector((yield* RedisServer).url)

@@ -17,7 +17,7 @@ const recorder = () => {
 
 const count = (lines: ReadonlyArray<string>, words: string) => lines.filter((line) => line.includes(words)).length
 
-/** Runs an effect with the clock that many seconds ahead. */
+/** Runs an effect with the clock this many seconds ahead. */
 const ahead = (seconds: number) =>
   Effect.updateService(Clock.Clock, (clock): Clock.Clock => {
     const monotonicTimeNanosUnsafe = () => clock.monotonicTimeNanosUnsafe() + BigInt(seconds) * 1_000_000_000n
@@ -25,7 +25,7 @@ const ahead = (seconds: number) =>
   })
 
 /**
- * Asks, each time as if two seconds had gone by, until the log has said `recoveries` times that Redis answers again.
+ * Peeks, each time two seconds later by the clock, until the log has reported `recoveries` times that Redis answers again.
  */
 const untilShared = (store: Store, lines: ReadonlyArray<string>, recoveries: number) => {
   let seconds = 0
@@ -40,7 +40,7 @@ const untilShared = (store: Store, lines: ReadonlyArray<string>, recoveries: num
 const admittedInRush = (stores: readonly [Store, Store]) =>
   Effect.map(rush(stores, "chat", freshKey()), (verdicts) => admittedOf(verdicts).length)
 
-/** Forwards to `port`; `freeze` makes the connections there are go dead without closing, while new ones work. */
+/** Forwards to `port`; `freeze` makes the current connections dead without closing them, while new ones work. */
 const proxy = (port: number) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -75,8 +75,8 @@ const proxy = (port: number) =>
     ({ close }) => Effect.sync(close)
   )
 
-describe.skipIf(missing !== undefined)("without an answer from Redis", () => {
-  it.live("stopped: each node limits by itself, says so once per outage, and shares again by itself", () => {
+describe.skipIf(missing !== undefined)("the rate limiter, when Redis", () => {
+  it.live("stops, limits on each node alone, logs each outage once, and shares again by itself", () => {
     const logs = [recorder(), recorder()] as const
     return Effect.gen(function* () {
       const server = yield* RedisServer
@@ -105,7 +105,7 @@ describe.skipIf(missing !== undefined)("without an answer from Redis", () => {
     }).pipe(Effect.provide(RedisServer.layer))
   })
 
-  it.live("back: one request tries it while the others do not wait", () => {
+  it.live("is back, lets one request try it while the others do not wait", () => {
     const { layer, lines } = recorder()
     return Effect.gen(function* () {
       const server = yield* RedisServer
@@ -119,7 +119,7 @@ describe.skipIf(missing !== undefined)("without an answer from Redis", () => {
         Effect.tap((number) => Effect.sync(() => admitted.push(number))),
         Effect.repeat({ until: () => count(lines, "answers again") === 1, schedule: Schedule.spaced("20 millis") })
       )
-      // In the rush that found Redis back, one request asked it and was admitted there beside the 60 of this node.
+      // In the rush that found Redis again, one request was admitted by Redis, in addition to the 60 of this node.
       assert.strictEqual(admitted.pop(), 61)
       assert.deepStrictEqual(
         admitted.filter((number) => number !== 60),
@@ -130,7 +130,7 @@ describe.skipIf(missing !== undefined)("without an answer from Redis", () => {
     }).pipe(Effect.provide([RedisServer.layer, layer]))
   })
 
-  it.live("hung: no request waits for long, and the node recovers with it", () => {
+  it.live("hangs, lets no request wait for long, and recovers with Redis", () => {
     const { layer, lines } = recorder()
     return Effect.gen(function* () {
       const server = yield* RedisServer
@@ -146,7 +146,7 @@ describe.skipIf(missing !== undefined)("without an answer from Redis", () => {
     }).pipe(Effect.provide([RedisServer.layer, layer]))
   })
 
-  it.live("gone without closing its connections: a new connection is made", () => {
+  it.live("is gone without closing its connections, opens a new connection", () => {
     const { layer, lines } = recorder()
     return Effect.gen(function* () {
       const server = yield* RedisServer
@@ -163,7 +163,7 @@ describe.skipIf(missing !== undefined)("without an answer from Redis", () => {
     }).pipe(Effect.provide([RedisServer.layer, layer]))
   })
 
-  it.live("absent at the start: the node starts, limits by itself and shares once Redis is there", () => {
+  it.live("is absent at the start, starts alone, and shares once Redis answers", () => {
     const { layer, lines } = recorder()
     return Effect.gen(function* () {
       const server = yield* RedisServer
@@ -180,7 +180,7 @@ describe.skipIf(missing !== undefined)("without an answer from Redis", () => {
     }).pipe(Effect.provide([RedisServer.layer, layer]))
   })
 
-  it.live("a password that is not accepted: limits all the same, and the log does not show it", () => {
+  it.live("rejects the password, limits on the node alone, and does not log the password", () => {
     const { layer, lines } = recorder()
     return Effect.gen(function* () {
       const server = yield* RedisServer

@@ -5,30 +5,30 @@ import { limits, type PolicyName, type Subject } from "../../src/ratelimit/Limit
 import { RateLimiter } from "../../src/ratelimit/RateLimiter.ts"
 import type { Store, Verdict } from "../../src/ratelimit/Store.ts"
 
-/** A store to prove, with power over its time. */
+/** The stores under test, with control over their time. */
 export class Subjects extends Context.Service<
   Subjects,
   {
-    /** Two ways to the same windows. */
+    /** Two stores of the same windows. */
     readonly stores: readonly [Store, Store]
     /** Lets time pass for every open window. */
     readonly pass: (seconds: number) => Effect.Effect<void>
-    /** Seconds of real time that may have gone by unasked. */
+    /** Seconds of real time that may pass during the test. */
     readonly slackSeconds: number
   }
 >()("tollgate/test/ratelimit/Subjects") {}
 
-/** A client to look into the server with. */
+/** A client that inspects the Redis server. */
 export const inspector = (url: Redacted.Redacted) =>
   Effect.map(Layer.build(Layer.fresh(NodeRedis.layer({ url: Redacted.value(url) }))), Context.get(NodeRedis.NodeRedis))
 
-/** A limiter of its own, as one more node would have. */
+/** A new limiter, like that of one more node. */
 export const node = (redisUrl: Redacted.Redacted | undefined) =>
   Effect.map(Layer.build(Layer.fresh(RateLimiter.layerFrom({ redisUrl }))), Context.get(RateLimiter))
 
 let made = 0
 
-/** A key nobody has counted before. */
+/** A key without counted requests. */
 export const freshKey = (): Subject => ({ kind: "key", id: `key-${++made}` })
 
 export const times = <A, E, R>(count: number, effect: Effect.Effect<A, E, R>) =>
@@ -49,9 +49,9 @@ const assertReset = (actual: number, expected: number, slack: number) => {
   assert.isAtLeast(actual, expected - slack)
 }
 
-/** What every store promises. */
+/** The tests that every store passes. */
 export const suite = (it: Vitest.MethodsNonLive<Subjects>) => {
-  it.effect("200 requests at once: exactly the limit is admitted, each with its own remaining", () =>
+  it.effect("admits exactly the limit of 200 parallel requests, each with its own remaining count", () =>
     Effect.gen(function* () {
       const { slackSeconds, stores } = yield* Subjects
       const verdicts = yield* rush(stores, "chat", freshKey())
@@ -70,7 +70,7 @@ export const suite = (it: Vitest.MethodsNonLive<Subjects>) => {
     })
   )
 
-  it.effect("refusals consume nothing", () =>
+  it.effect("does not count refused requests", () =>
     Effect.gen(function* () {
       const { stores } = yield* Subjects
       const key = freshKey()
@@ -92,7 +92,7 @@ export const suite = (it: Vitest.MethodsNonLive<Subjects>) => {
     })
   )
 
-  it.effect("a window opens with the first request, is not prolonged, and ends after 60 seconds", () =>
+  it.effect("opens a window with the first request, does not extend it, and ends it after 60 seconds", () =>
     Effect.gen(function* () {
       const { pass, slackSeconds, stores } = yield* Subjects
       const key = freshKey()
@@ -112,7 +112,7 @@ export const suite = (it: Vitest.MethodsNonLive<Subjects>) => {
     })
   )
 
-  it.effect("policies and subjects do not share windows", () =>
+  it.effect("does not share windows between policies or subjects", () =>
     Effect.gen(function* () {
       const { stores } = yield* Subjects
       const key = freshKey()
@@ -132,7 +132,7 @@ export const suite = (it: Vitest.MethodsNonLive<Subjects>) => {
     })
   )
 
-  it.effect("scale multiplies the limit, rounds down and leaves at least one", () =>
+  it.effect("multiplies the limit by the scale, rounds down and leaves at least one", () =>
     Effect.gen(function* () {
       const { stores } = yield* Subjects
       const count = (policy: PolicyName, scale: number) =>
@@ -144,7 +144,7 @@ export const suite = (it: Vitest.MethodsNonLive<Subjects>) => {
     })
   )
 
-  it.effect("an unlimited route shows the default window and leaves it as it is", () =>
+  it.effect("reports the default window for an unlimited route, and does not change it", () =>
     Effect.gen(function* () {
       const { pass, slackSeconds, stores } = yield* Subjects
       const key = freshKey()
@@ -171,7 +171,7 @@ export const suite = (it: Vitest.MethodsNonLive<Subjects>) => {
     })
   )
 
-  it.effect("peek says what consume would, and counts and opens nothing", () =>
+  it.effect("peek returns what consume would, and neither counts nor opens a window", () =>
     Effect.gen(function* () {
       const { pass, slackSeconds, stores } = yield* Subjects
       const key = freshKey()
