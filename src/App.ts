@@ -96,30 +96,30 @@ import { layer as rollupsLayer, ROLLUP_INTERVAL } from "./workers/UsageRollups.t
 import { layer as videoWork } from "./videos/VideoWorker.ts"
 import { layer as webhookDeliveriesLayer } from "./workers/WebhookDelivery.ts"
 
-/** How often sweeps that only free room run: less often than those of money, because each costs a transaction on an idle node. */
+/** The interval of sweeps that only delete old rows. It is longer than the interval of money sweeps, because each costs a transaction. */
 const deletionInterval = ({ sweepInterval }: Config["Service"]) => Duration.times(sweepInterval, 4)
 
-/** What reads the addresses that callers name. */
+/** Fetches the URLs that callers name. */
 const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
 
-/** No attempt to connect ends before the clock of the calls that wait for it. */
+/** Calls providers. A connection attempt lasts at least as long as the calls that wait for it, because its end would fail them. */
 const outbound = Layer.unwrap(
   Effect.map(Config, ({ upstream }) => Outbound.layerPatient(Duration.toMillis(upstream.connectTimeout)))
 )
 
-/** Ten large images are stored in seconds; a store that takes so long is out of order. */
+/** The time limit for storing the result of a request. A store takes seconds for ten large images, so a slower one is broken. */
 const DELIVERY = Duration.minutes(2)
 
-/** All that a node delivers at a time, and tests beside it. */
+/** The maximum number of webhook connections of a node: for all concurrent deliveries, and for tests of endpoints beside them. */
 const WEBHOOK_CONNECTIONS = 640
 
-/** The model that classifies for `svc/auto`; one that cannot would be asked for nothing, unnoticed. */
+/** The model that classifies for `svc/auto`. Any model but a text model fails the start, because its classification would always fail. */
 const classifier = Effect.gen(function* () {
   const { model, timeout } = (yield* Config).autoClassifier
   if (model === undefined) return undefined
   const found = (yield* Catalogue).find(model)
   if (found?.modality === "text" && !found.virtual) return { model, timeout }
-  return yield* new StartError({ message: `AUTO_CLASSIFIER_MODEL names ${model}, which is no text model` })
+  return yield* new StartError({ message: `AUTO_CLASSIFIER_MODEL must name a text model; got ${model}` })
 })
 
 const inference = Layer.unwrap(
@@ -127,7 +127,7 @@ const inference = Layer.unwrap(
     const { clientDrain, holdTtl, shutdownGrace, upstream } = yield* Config
     const chargeTtl = Duration.sum(Duration.sum(holdTtl, upstream.totalTimeout), DELIVERY)
     const options = { holdTtl, chargeTtl, drain: clientDrain, shutdownGrace }
-    // Side by side, so that both have their time to finish at once when the service stops.
+    // Parallel layers, so that each has the whole grace period when the service stops.
     return Layer.mergeAll(
       Batch.layerFrom(options),
       Inference.layerFrom({ ...options, classifier: yield* classifier }),
@@ -153,7 +153,7 @@ const jobs = Layer.unwrap(
   )
 )
 
-/** Videos, and the work on them. */
+/** The video service and its worker. */
 const videos = Layer.unwrap(
   Effect.map(Config, ({ files: { retention }, sweepInterval, videos: options }) =>
     videoWork(Duration.times(sweepInterval, 4)).pipe(
@@ -163,7 +163,7 @@ const videos = Layer.unwrap(
   )
 )
 
-/** Webhooks have connections of their own: receivers that hang must not keep images of prompts from being fetched. */
+/** Webhooks have a separate connection pool. Hanging receivers would otherwise delay the images of prompts. */
 const sender = Sender.layer.pipe(Layer.provide(ownFetch({ connections: WEBHOOK_CONNECTIONS })))
 
 const outbox = Layer.unwrap(Effect.map(Config, ({ retention }) => Outbox.layerKeeping(retention.webhooks)))
@@ -187,7 +187,7 @@ const sweepsLayer = Layer.unwrap(
       sweeps(sweepInterval),
       ledgerProofs(verifyInterval),
       auditSweeps(Duration.times(sweepInterval, 4)),
-      // Half as often as sweeps: nothing is done with them but to show them.
+      // Half as often as sweeps, because these figures are only displayed.
       backlogs(Duration.times(sweepInterval, 2)),
       fileSweeps(Duration.times(sweepInterval, 4), STRAYS_INTERVAL),
       topUpSweeps(Duration.times(sweepInterval, 4)),
@@ -206,7 +206,10 @@ const dailyFigures = Layer.unwrap(
   })
 )
 
-/** A database that was a sandbox's serves real providers only when the operator has said what becomes of its money and keys. */
+/**
+ * Fails the start when a former sandbox's database would serve real providers, until the operator chooses what happens to its simulated
+ * money and keys.
+ */
 const refuseSandboxDatabase = Layer.effectDiscard(
   Effect.gen(function* () {
     const { sandbox } = yield* Config
@@ -232,7 +235,7 @@ const database = refuseSandboxDatabase.pipe(
   Layer.provide(Layer.effectDiscard(portsFree))
 )
 
-/** A port that was left to the system is known when the server listens. */
+/** Completes the public URL. With `PORT=0` the operating system chooses the port when the server starts to listen. */
 const publicUrlLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { address } = yield* HttpServer.HttpServer
@@ -254,7 +257,7 @@ const accounts = Layer.mergeAll(
   ]
 ).pipe(Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer, OperatorEvents.layer)))
 
-/** How owners authenticate, what their accounts received, and what they are notified of. */
+/** Sign-in, email changes, notifications, phones and transactions of account owners. */
 const owners = Layer.mergeAll(
   SignIn.layer,
   EmailChange.layer,
@@ -276,7 +279,7 @@ const serviceLayer = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<neve
     Layer.provideMerge(first),
     Layer.provideMerge(servable),
     Layer.provideMerge(publicUrlLayer),
-    // Side by side as well: a service that stops begins no step of a batch while requests have their time to finish.
+    // Parallel layers: a stopping service starts no step of a batch while requests use the grace period.
     Layer.provideMerge(Layer.mergeAll(server, batchRuns)),
     Layer.provideMerge(mcp),
     Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, ImageWork.layer, surfaces)),
@@ -314,13 +317,13 @@ const serviceLayer = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<neve
     Layer.provideMerge(Layer.mergeAll(Ops.layer, Shutdown.layer))
   )
 
-/** The whole service on its database, with this ledger; the bench has one that keeps no books. */
+/** The whole service on its database, with the given ledger. The bench uses a ledger without a database. */
 export const layerWith = (ledger: typeof Ledger.layer) =>
   serviceLayer(ledger, Layer.empty).pipe(Layer.provideMerge(database))
 
-/** The whole service on its database, ready once this is built on it as well. */
+/** The whole service on its database. It is ready when the layer `first` has been built on it. */
 export const layerAfter = <E, R>(first: Layer.Layer<never, E, R>) =>
   serviceLayer(Ledger.layer, first).pipe(Layer.provideMerge(database))
 
-/** The whole service on its database; needs only the settings. */
+/** The whole service on its database. It requires only the settings. */
 export const layer = layerWith(Ledger.layer)

@@ -1,4 +1,4 @@
-/** The providers that a plan can name, and the catalogue that names them: those with a key, those of the file, and the sandbox's doubles. */
+/** Joins the catalogue and the provider pool: providers with a key, hosts of `PROVIDERS_FILE`, and the simulated providers of a sandbox. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Duration, Effect, Layer } from "effect"
 import { Catalogue } from "./catalogue/Catalogue.ts"
@@ -21,7 +21,7 @@ import { makeTavily } from "./providers/tavily/Tavily.ts"
 import { makeVoyage } from "./providers/voyage/Voyage.ts"
 import { makeXai } from "./providers/xai/Xai.ts"
 
-/** Where providers with an adapter are found, unless another address is set. */
+/** The base URL of each provider with an adapter, unless a setting replaces it. */
 const addresses = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com",
@@ -32,17 +32,17 @@ const addresses = {
   xai: "https://api.x.ai/v1"
 } as const
 
-/** A separate pool with this many connections, which no other code uses. */
+/** Creates a separate connection pool with these options, which no other layer shares. */
 export const ownFetch = (options: Pick<PublicFetchOptions, "connections" | "waits">) =>
   Layer.fresh(Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom({ ...outbound, ...options }))))
 
-/** An adapter puts its paths behind the address as it is written. */
+/** Returns the base URL without a slash at its end, because adapters append their paths. */
 const addressOf = (url: URL): string => url.href.replace(/\/+$/, "")
 
-/** Files of providers that a node reads at a time. Each was paid for, so the next one waits. */
+/** The maximum number of provider files that a node downloads at once. Further downloads wait, because each file has been paid for. */
 const FILE_CONNECTIONS = 128
 
-/** Providers with a key in the settings; each needs an adapter to be served for real. */
+/** The providers with an adapter. Each has a setting for its key. */
 const ADAPTED = ["openai", "anthropic", "gemini", "voyage", "tavily", "fal", "xai"] as const
 
 export const hosts = Effect.gen(function* () {
@@ -56,7 +56,7 @@ export const hosts = Effect.gen(function* () {
   })
 }).pipe(Effect.provide(NodeServices.layer))
 
-/** The providers with an adapter and a key, with the address to reach them at. */
+/** The providers with an adapter and a key, and their base URLs. */
 export const keyedProviders = Effect.map(Config, ({ providers }) =>
   ADAPTED.flatMap((id) => {
     const { apiKey, baseUrl } = providers[id]
@@ -83,7 +83,7 @@ const realProvider = (settings: Effect.Success<typeof keyedProviders>[number]) =
     case "anthropic":
       return makeAnthropic({ ...settings, stopsBillingOnAbort: true })
     case "gemini":
-      // Google does not say that hanging up ends the bill.
+      // Google does not document that a disconnect stops the billing.
       return makeGemini({ ...settings, stopsBillingOnAbort: false })
     case "voyage":
       return makeVoyage(settings)
@@ -111,19 +111,19 @@ const realProviders = (custom: ReadonlyArray<Host>) =>
     return real
   })
 
-/** The server of a provider's calls, for its spans. */
+/** Returns the server of a provider, for the attributes of its spans. */
 const serverOf = (url: string): NonNullable<Provider["server"]> => {
   const { hostname, port, protocol } = new URL(url)
   return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) }
 }
 
-/** The providers that receive trace contexts. An unknown id fails the start, because its setting would have no effect. */
+/** The providers that receive trace contexts. An unknown id fails the start, because it would have no effect. */
 const traceTo = (ids: ReadonlySet<string>) =>
   Effect.gen(function* () {
     const { contextTo } = (yield* Config).telemetry
     const unknown = contextTo.find((id) => !ids.has(id))
     if (unknown === undefined) return new Set(contextTo)
-    return yield* new StartError({ message: `TRACE_CONTEXT_PROVIDERS names ${unknown}, and there is no such provider` })
+    return yield* new StartError({ message: `TRACE_CONTEXT_PROVIDERS must name known providers; got ${unknown}` })
   })
 
 export const pool = Layer.unwrap(

@@ -10,7 +10,7 @@ import { Presets } from "./presets/Presets.ts"
 
 const DEMO_BALANCE = 25n * NANO_PER_USD
 
-/** A preset to try: the same model as in the first request, told to be short. */
+/** The demo preset: the model of the first request, with the instruction to answer in one sentence. */
 const demoPreset = {
   slug: "brief",
   name: "Brief answers",
@@ -18,7 +18,7 @@ const demoPreset = {
   config: { model: "gpt-4o-mini", instructions: "Answer in one short sentence.", max_tokens: 100 }
 }
 
-/** The request that the README and the first start show. */
+/** Returns the example request of the README and the first start as a `curl` command. */
 export const curlLine = (origin: string, key: string): string =>
   [
     `curl -N ${origin}/api/v1/chat/completions`,
@@ -27,14 +27,17 @@ export const curlLine = (origin: string, key: string): string =>
     `-d '{"model":"gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`
   ].join(" ")
 
-/** Where the service can be reached from this machine. */
+/** The URL of the service on this machine. */
 export const localOrigin = Effect.map(HttpServer.HttpServer, ({ address }) => {
   if (!NetAddress.isInetAddress(address)) return String(address)
   const host = NetAddress.isUnspecified(address.address) ? "127.0.0.1" : NetAddress.formatUrlHost(address.address)
   return `http://${host}:${address.port}`
 })
 
-/** Gives an empty sandbox its demo account and prints the keys, this once, as plain text in every log format: people copy them. */
+/**
+ * Creates the demo account of an empty sandbox and prints its keys, which it can show only once. They are plain text in every log
+ * format, because people copy them. Returns none when there is already an account or no sandbox.
+ */
 export const demoAccount = Effect.gen(function* () {
   const { sandbox } = yield* Config
   const accounts = yield* Accounts
@@ -62,9 +65,9 @@ export const demoAccount = Effect.gen(function* () {
   )
   return Option.some(opened)
 }).pipe(
-  // Another node on this database has made the account in this very moment, and shows its keys.
+  // Another node on this database has just created the account, and prints its keys.
   Effect.catchTag("EmailTaken", () => Effect.succeed(Option.none())),
-  // A new account has no keys to be too many, and no presets.
+  // Cannot happen: a new account is below every limit and has no other presets.
   Effect.catchTags({
     Failure: (failure) => Effect.die(failure),
     SlugTaken: (error) => Effect.die(error),
@@ -72,7 +75,7 @@ export const demoAccount = Effect.gen(function* () {
   })
 )
 
-/** How an operator makes the first account of a service with real providers. */
+/** Tells the operator of a service with real providers how to create the first account. */
 const accountHint = [
   "",
   "There is no account yet. Create one, with the same settings as this service:",
@@ -82,7 +85,7 @@ const accountHint = [
   "The command prints the account's keys."
 ].join("\n")
 
-/** The demo account of an empty sandbox; elsewhere, while there is no account, how to make one. */
+/** Creates the demo account of an empty sandbox. In any other service without an account, prints the command that creates one. */
 export const firstAccount = Effect.gen(function* () {
   const { sandbox } = yield* Config
   if (sandbox) return yield* Effect.asVoid(demoAccount)

@@ -1,4 +1,4 @@
-/** What a start tells its operator: lines to read on a terminal, one JSON line elsewhere. */
+/** Tells the operator what started: readable lines on a terminal, one JSON line elsewhere. */
 import { Console, Effect, Redacted, References } from "effect"
 import { localOrigin } from "./Demo.ts"
 import { Ops } from "./http/handlers/Ops.ts"
@@ -7,7 +7,7 @@ import { DataDirectory } from "./platform/database/DataDirectory.ts"
 import { urlsOf } from "./platform/config/Variables.ts"
 import { VERSION } from "./platform/config/Version.ts"
 
-/** Where the database is, without a user or a password. */
+/** Describes where the database is, without the user and the password. */
 const databaseOf = (url: Redacted.Redacted | undefined, directory: string): string => {
   if (url === undefined) return `embedded PostgreSQL in ${directory}`
   const urls = urlsOf(Redacted.value(url)).map((one) => new URL(one))
@@ -15,7 +15,7 @@ const databaseOf = (url: Redacted.Redacted | undefined, directory: string): stri
   return `PostgreSQL at ${urls.map(({ host }) => host).join(" or ")}${pathname === "/" ? "" : pathname}`
 }
 
-/** The facts of a start, by the names that its JSON line gives them. */
+/** The facts about a start, with the names of its JSON line. */
 const facts = Effect.gen(function* () {
   const { database, sandbox } = yield* Config
   const { path } = yield* DataDirectory
@@ -47,15 +47,15 @@ const forReaders = (readerFacts: Effect.Success<typeof facts>): string => {
   return ["", `tollgate ${version}`, "", ...rows.map(([name = "", what]) => `  ${name.padEnd(10)}${what}`)].join("\n")
 }
 
-/** Prints on a terminal what this start is and where it is found. */
+/** Prints the version, the URLs and the database on a terminal. */
 export const introduce = Effect.gen(function* () {
   const { log } = yield* Config
   if (log.format === "pretty") yield* Console.log(forReaders(yield* facts))
 })
 
 /**
- * Says in the last line of a start that the service is ready, or what it lacks. Scripts wait for this line, so it is written at every
- * `LOG_LEVEL`.
+ * Writes the last line of a start: the service is ready, or what it lacks. Every `LOG_LEVEL` includes this line, because scripts wait for
+ * it.
  */
 export const announce = Effect.gen(function* () {
   const { log } = yield* Config

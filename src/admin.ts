@@ -11,11 +11,12 @@ const main = run(process.argv.slice(2)).pipe(
   Effect.provide(NodeServices.layer)
 )
 
-// A key is shown only once, so the operator must learn that it was not shown. A reader that has read enough closes the pipe on purpose.
+// A key is shown only once, so the operator must learn when the output failed. EPIPE is no failure: the reader, such as `head`, has read
+// enough.
 process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
   if (code === "EPIPE") return
   process.exitCode = 1
-  process.stderr.write(`error: The result could not be written (${code}); what the command does is done\n`)
+  process.stderr.write(`error: The result could not be written (${code}); the command has taken effect\n`)
 })
 process.stderr.on("error", () => {})
 

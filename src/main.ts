@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Compiles schemas to functions; it must be loaded before the first of them is used.
+// Compiles schemas to functions. It must load before any schema is used.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Exit, Layer, Runtime } from "effect"
@@ -11,7 +11,7 @@ import { settingsHelp } from "./platform/config/SettingsHelp.ts"
 import { layer as telemetry, logLayer } from "./platform/telemetry/Telemetry.ts"
 import { VERSION } from "./platform/config/Version.ts"
 
-/** Columns of help that goes to no terminal. */
+/** The width of `--help` in columns when the output is not a terminal. */
 const COLUMNS = 120
 
 const help = (): string => `tollgate ${VERSION}: a paid gateway to many hosted AI models behind one HTTP API.
@@ -25,14 +25,14 @@ ${settingsHelp(process.stdout.columns ?? COLUMNS)}
 `
 
 const service = Layer.effectDiscard(announce).pipe(
-  // A client that waits until the service is ready finds the demo account there.
+  // The service becomes ready after this layer, so a client that waits for readiness finds the demo account.
   Layer.provide(layerAfter(Layer.effectDiscard(Effect.andThen(introduce, firstAccount)))),
   Layer.provide(telemetry),
   Layer.provide(logLayer),
   Layer.provide(Config.layer)
 )
 
-/** Tells why a start fails in one line, without a stack trace. Mistakes of the program are defects and keep theirs. */
+/** Prints the reason of a failed start in one line, without a stack trace. A bug in the program is a defect and keeps its stack trace. */
 const main = Layer.launch(service).pipe(
   Effect.catch((error) =>
     Effect.andThen(
@@ -42,11 +42,11 @@ const main = Layer.launch(service).pipe(
   )
 )
 
-// The reader of the log may go before the service does, as with Ctrl-C in front of a pipe. An error without a listener ends the
-// process where it stands.
+// The program that reads the log may end before the service, as after Ctrl-C in a pipeline. Without a listener, the error event would
+// end this process at once.
 for (const output of [process.stdout, process.stderr]) output.on("error", () => {})
 
-/** A stop on request, after running work is finished, is no failure. */
+/** Exits with code 0 when a signal stopped the service, because that is not a failure. */
 const teardown: Runtime.Teardown = (exit, onExit) =>
   Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
 

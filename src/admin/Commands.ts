@@ -157,7 +157,7 @@ const audit = Command.make(
     if (operators) return yield* operatorEvents(limit)
     if (pending) return yield* pendingEvents(email, limit)
     if (Option.isNone(email))
-      return yield* new CommandRefused({ message: "audit requires --email, --pending, --operators or --acknowledge" })
+      return yield* new CommandRefused({ message: "`audit` requires --email, --pending, --operators or --acknowledge" })
     return yield* accountEvents(email.value, limit)
   })
 ).pipe(

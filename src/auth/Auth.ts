@@ -7,11 +7,13 @@ import type { BudgetPeriodName } from "../domain/Budget.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { routingOf } from "./Routing.ts"
 
-/** How long a key's principal may be used without reading its row, on paid requests only: their hold checks the key again. */
+/** How long a paid request may use a cached principal without reading the key's row. Its hold checks the key again. */
 const CACHE_TTL_MS = 30_000
 
+/** The maximum number of cached keys of a node. */
 const CACHE_MAX_KEYS = 10_000
 
+/** Matches an operator key. */
 const ofOperator = /^bearer +svc_ok_[A-Za-z0-9_-]{43} *$/i
 
 const invalidKey = failure({ _tag: "InvalidApiKey" })
@@ -20,7 +22,7 @@ const missingKey = failure({ _tag: "MissingApiKey" })
 const budgetOf = (scope: "account" | "key" | "project", id: string | null, period: BudgetPeriodName | null) =>
   id === null || period === null ? [] : [{ id, scope, period }]
 
-/** More plans than a service has. */
+/** The maximum number of plans with cached prices: more than a service has. */
 const MAX_PLANS = 1_000
 
 const priceLists = new Map<string, { readonly version: number; readonly fixed: PriceTerms["fixed"] }>()
@@ -36,7 +38,7 @@ const fixedOf = ({ id, prices, version }: KeyPlan): Pick<PriceTerms, "fixed"> =>
   return { fixed }
 }
 
-/** An account's own markup wins over that of its plan. */
+/** Returns the markup, fixed prices and limits of an account. Its own markup overrides that of its plan. */
 const termsOf = ({ markup_bp: own, plan }: KeyRow): Pick<Principal, "mostBatches" | "mostVideos" | "terms"> => {
   if (plan === null) return own === 0 ? {} : { terms: { markupBasisPoints: own, markupOf: "account" } }
   const markup = own === 0 ? plan.markup_bp : own
@@ -47,7 +49,7 @@ const termsOf = ({ markup_bp: own, plan }: KeyRow): Pick<Principal, "mostBatches
   }
 }
 
-/** A larger difference is one of clocks, and not the time that the row took to arrive. */
+/** Up to this difference, the clocks of node and database agree: the row may have taken so long to arrive. */
 const CLOCKS_AGREE_MS = 1_000
 
 const clockOf = (row: KeyRow): Pick<Principal, "clockAheadMs"> => {
@@ -74,7 +76,7 @@ const principalOf = (row: KeyRow): Principal => ({
   ...routingOf(row)
 })
 
-/** The key in an `Authorization` header; undefined when that has none, or not in the form of one. */
+/** Returns the key of an `Authorization` header; undefined when the header contains no well-formed key. */
 const keyOf = (header: string): string | undefined => {
   const key = /^bearer +(\S+) *$/i.exec(header)?.[1]
   return key === undefined || !isWellFormedKey(key) ? undefined : key
@@ -84,59 +86,60 @@ const notBearer = failure({ _tag: "InvalidApiKey", detail: "The header `Authoriz
 
 const foreignKey = failure({
   _tag: "InvalidApiKey",
-  detail: "This is not a key of this service. Its inference keys start with svc_sk_, its management keys with svc_mk_"
+  detail: "`Authorization` must contain a key of this service: `svc_sk_…` for inference or `svc_mk_…` for management"
 })
 
-/** The form alone tells an operator key: it is never looked up where it must not work. */
+/** Returns the failure for a key with a wrong form. An operator key is recognized by its form alone and never looked up here. */
 const malformed = (authorization: string, kind: KeyKind): Failure => {
   if (ofOperator.test(authorization)) return failure({ _tag: "WrongKeyKind", needed: kind })
   if (!/^bearer +\S+ *$/i.test(authorization)) return notBearer
   return /^bearer +svc_/i.test(authorization) ? invalidKey : foreignKey
 }
 
-/** Fails for a key that is not active, or whose account is not. */
+/** Fails unless both the key and its account are active. */
 const checked = (row: KeyRow | undefined): Effect.Effect<KeyRow, Failure> => {
   if (row === undefined || !row.active) return Effect.fail(invalidKey)
   const stopped = stoppedAccount(row.account_state, row.account_state_reason)
   return stopped === undefined ? Effect.succeed(row) : Effect.fail(stopped)
 }
 
-/** What is remembered of a key. A corrected wall clock must not prolong that: only the end of the key itself goes by it. */
+/** A cached key. `until` is monotonic, so a corrected wall clock does not extend it. `expiresAt` is the key's own end by the wall clock. */
 interface CachedKey {
   readonly principal: Principal
   readonly until: number
   readonly expiresAt: number
 }
 
-/** Turns a credential into the principal it stands for. */
+/** Authenticates credentials: turns the key of a request into its principal. */
 export class Auth extends Context.Service<
   Auth,
   {
     /**
-     * Fails with `MissingApiKey` without a header, `InvalidApiKey` for anything but an active key, `AccountSuspended` or
-     * `AccountClosed` for a key of such an account, `WrongKeyKind` for a key of the other kind, and `StoreUnavailable`, never a 401, when keys cannot be read.
+     * Returns the principal of the key in the header. Fails with `MissingApiKey` without a header, `InvalidApiKey` for anything but an
+     * active key, `AccountSuspended` or `AccountClosed` for a key of such an account, `WrongKeyKind` for a key of the other kind, and
+     * `StoreUnavailable`, never a 401, when the gateway cannot read keys.
      */
     readonly authenticate: (authorization: string | undefined, kind: KeyKind) => Effect.Effect<Principal, Failure>
     /**
-     * The principal of a key that was read a short while ago; only for operations that check the key again, as a hold does. Given
-     * the connection that it came over, the same header need not be digested again for the next request of that.
+     * Returns the cached principal of a key; undefined when there is none. Use it only for operations that check the key again, as a
+     * hold does. With `connection`, the next request with the same header on that connection need not hash the key again.
      */
     readonly remembered: (
       authorization: string | undefined,
       kind: KeyKind,
       connection?: object
     ) => Principal | undefined
-    /** Checks a remembered key where no hold does. Fails with `InvalidApiKey` or `StoreUnavailable`. */
+    /** Checks that a cached key is still active, for operations without a hold. Fails with `InvalidApiKey` or `StoreUnavailable`. */
     readonly confirm: (keyId: string) => Effect.Effect<void, Failure>
-    /** The principal of a key as it is now, whatever was remembered of it. Fails with `InvalidApiKey` or `StoreUnavailable`. */
+    /** Reads the principal of a key, bypassing the cache. Fails with `InvalidApiKey` or `StoreUnavailable`. */
     readonly again: (keyId: string) => Effect.Effect<Principal, Failure>
-    /** Drops what is remembered of a key that turned out to be inactive. */
+    /** Removes an inactive key from the cache. */
     readonly forget: (keyId: string) => void
-    /** Drops what is remembered of the keys of a project that has changed, and what is being read of them. */
+    /** Removes the keys of a changed project from the cache. Reads that are under way fill no cache entry. */
     readonly forgetProject: (projectId: string) => void
-    /** The same of all keys of an account: one that was rotated and still works changes with the one that is in its place. */
+    /** Removes all keys of an account from the cache. A rotated key that still works changes together with its replacement. */
     readonly forgetAccount: (accountId: string) => void
-    /** The same of every key, after a change that concerns many accounts. */
+    /** Clears the cache after a change that concerns many accounts. */
     readonly forgetAll: () => void
   }
 >()("tollgate/auth/Auth") {
@@ -158,7 +161,7 @@ export class Auth extends Context.Service<
 
       const names = new WeakMap<object, { readonly authorization: string; readonly name: string }>()
 
-      /** Under which name the key of a header would be remembered. */
+      /** Returns the cache key of a header, which is the hash of its API key; undefined for a header without a well-formed key. */
       const nameOf = (authorization: string, connection: object | undefined): string | undefined => {
         const last = connection && names.get(connection)
         if (last?.authorization === authorization) return last.name
@@ -180,7 +183,7 @@ export class Auth extends Context.Service<
           const before = changes
           return Effect.map(active(keys.findByHash(hashKey(key))), (row) => {
             const principal = principalOf(row)
-            // What was read while a key or a project changed may be out of date.
+            // A row that was read while a key or a project changed may be out of date.
             if (changes === before) remember(hashTextOf(key), principal, row)
             return principal
           })
@@ -221,7 +224,7 @@ export class Auth extends Context.Service<
             Effect.flatMap((usable) => {
               if (usable) return Effect.void
               forget(keyId)
-              // Reads why: the key or its account.
+              // Reads the row to find out whether the key or its account is inactive.
               return Effect.flatMap(active(keys.findById(keyId)), () => Effect.fail(invalidKey))
             })
           ),

@@ -6,7 +6,7 @@ import { type DataPolicy, stricter } from "../domain/Plan.ts"
 
 type StoredRouting = Pick<KeyRow, "routing" | "project_routing" | "project_data_policy">
 
-/** What a key says over what its project says, down to the members of its lists, prices and clocks. */
+/** Merges a key's routing over its project's, field by field, including the fields of `providers`, `max_price` and `timeouts`. */
 const over = (own: RoutingPolicy, project: RoutingPolicy): RoutingPolicy => ({
   ...project,
   ...own,
@@ -21,7 +21,10 @@ const merged = <K extends "providers" | "max_price" | "timeouts">(
   project: RoutingPolicy
 ) => (own[name] === undefined || project[name] === undefined ? {} : { [name]: { ...project[name], ...own[name] } })
 
-/** The routing of a key's requests: its own over its project's, and the strictest data policy of either; none where neither has any. */
+/**
+ * Returns the routing of a key's requests: the key's own over its project's, with the strictest data policy of both. Empty when neither
+ * has any.
+ */
 export const routingOf = ({
   project_data_policy: floor,
   project_routing: project,
@@ -34,6 +37,6 @@ export const routingOf = ({
   return { routing: policy === "default" ? routing : { ...routing, data_policy: policy } }
 }
 
-/** Whether a key is still in the project, and routed as, it was remembered to be. */
+/** Whether a key still has the project and the routing of its cached principal. */
 export const hasSameRouting = (now: Principal, known: Principal): boolean =>
   now.projectId === known.projectId && isDeepStrictEqual(now.routing, known.routing)

@@ -1,4 +1,4 @@
-/** What a management key may be allowed to do. */
+/** The scopes that a management key can have. */
 export const scopes = [
   "keys:read",
   "keys:write",
@@ -14,6 +14,6 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
-/** Whether these scopes allow what needs that one. Each `:write` allows the `:read` of the same name. */
+/** Whether the granted scopes include the needed one. Each `:write` includes the `:read` of the same name. */
 export const allows = (granted: ReadonlyArray<string>, needed: string): boolean =>
   granted.includes(needed) || (needed.endsWith(":read") && granted.includes(needed.replace(/read$/, "write")))

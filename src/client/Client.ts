@@ -11,9 +11,9 @@ export interface ClientOptions {
   readonly baseUrl: string
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch
-  /** How often a request is sent again at most; 2 unless set. */
+  /** The maximum number of retries. Default: 2. */
   readonly maxRetries?: number
-  /** Milliseconds until the head of an answer; 10 minutes unless set. */
+  /** The maximum time until the response headers arrive, in milliseconds. Default: 10 minutes. */
   readonly timeoutMs?: number
 }
 
@@ -26,7 +26,7 @@ type Part<Id extends OperationId, Name extends string> = Name extends keyof Oper
 
 type AllOptional<T> = Record<string, never> extends T ? true : false
 
-/** A part of the input: needed where one of its members is. */
+/** A part of an operation's input. It is required if one of its members is. */
 type InputPart<Id extends OperationId, Name extends "path" | "query" | "body"> = [Part<Id, Name>] extends [never]
   ? { readonly [K in Name]?: undefined }
   : AllOptional<Part<Id, Name>> extends true
@@ -34,7 +34,7 @@ type InputPart<Id extends OperationId, Name extends "path" | "query" | "body"> =
     : { readonly [K in Name]: Part<Id, Name> }
 
 export interface CallOptions {
-  /** One charge for all requests with the same key. The client makes a key for each paid call unless one is given. */
+  /** The idempotency key. The gateway charges all requests with one key once. Default: a new key for each paid call. */
   readonly idempotencyKey?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -46,33 +46,33 @@ export type Input<Id extends OperationId> = InputPart<Id, "path"> &
   InputPart<Id, "body"> &
   CallOptions
 
-/** The answer of an operation. */
+/** The response of an operation. */
 export type Answer<Id extends OperationId> = Operations[Id]["answer"]
 
 /** Operations that can stream, and their events. */
 export type StreamingId = { [Id in OperationId]: "event" extends keyof Operations[Id] ? Id : never }[OperationId]
 export type StreamEvent<Id extends StreamingId> = Part<Id, "event">
 
-/** Operations that answer a list, and the items of it. */
+/** Operations that return a list, and the items of the list. */
 export type ListId = {
   [Id in OperationId]: Answer<Id> extends { readonly data: ReadonlyArray<unknown> } ? Id : never
 }[OperationId]
 export type Item<Id extends ListId> = Answer<Id> extends { readonly data: ReadonlyArray<infer One> } ? One : never
 
-/** An input that may be left out where nothing of it is needed. */
+/** The input as arguments of a call. It is optional if none of its parts is required. */
 type Args<Id extends OperationId> = AllOptional<Input<Id>> extends true ? [input?: Input<Id>] : [input: Input<Id>]
 
 /** All operations of the service by their ids. */
 export interface Client {
-  /** Does an operation and returns its answer: parsed JSON, or a `Blob`. */
+  /** Calls an operation and returns its response: parsed JSON, or a `Blob`. */
   readonly call: <Id extends OperationId>(id: Id, ...args: Args<Id>) => Promise<Answer<Id>>
-  /** Streams an answer as events. Leaving the loop, or aborting the signal, ends the request; what was delivered is charged. */
+  /** Streams a response as events. Leaving the loop or aborting the signal ends the request; you pay for the delivered output. */
   readonly stream: <Id extends StreamingId>(id: Id, input: Input<Id>) => AsyncIterable<StreamEvent<Id>>
-  /** Reads a list to its end, page by page. */
+  /** Iterates over all items of a list, page by page. */
   readonly list: <Id extends ListId>(id: Id, ...args: Args<Id>) => AsyncIterable<Item<Id>>
 }
 
-/** An input as the code below sees it, whatever the operation. */
+/** The input of any operation, without its specific types. */
 interface AnyInput extends CallOptions {
   readonly path?: Readonly<Record<string, string | number>> | undefined
   readonly query?: Readonly<Record<string, unknown>> | undefined
@@ -89,8 +89,8 @@ const queryOf = (query: AnyInput["query"] = {}): string => {
 }
 
 /**
- * A parameter as it stands in a path. A model id keeps its slashes. An empty one or a dot segment would lead to another operation, so
- * it throws a `TypeError`.
+ * Returns a parameter encoded for a path. A model id keeps its slashes. Throws a `TypeError` for an empty parameter or a dot segment,
+ * because either would lead to another operation.
  */
 const escaped = (name: string, value: string | number | undefined): string => {
   const text = String(value ?? "")
@@ -127,7 +127,7 @@ const request = async (connection: Connection, id: OperationId, input: AnyInput,
 
 const answerOf = async (response: Response): Promise<unknown> => {
   const type = response.headers.get("content-type") ?? ""
-  // Lines of JSON (`application/jsonl`) are not one value.
+  // The pattern excludes `application/jsonl`, whose lines are separate values.
   return /^application\/json\s*(;|$)/.test(type) ? response.json() : response.blob()
 }
 
@@ -144,7 +144,7 @@ interface Page {
   readonly last_id?: string | null
 }
 
-/** The query of the page behind this one; undefined at the end of the list. */
+/** Returns the query of the next page; undefined at the end of the list. */
 const nextOf = (id: OperationId, page: Page): Readonly<Record<string, string>> | undefined => {
   if (typeof page.next_cursor === "string") return { cursor: page.next_cursor }
   if (page.has_more !== true || typeof page.last_id !== "string") return undefined
@@ -162,8 +162,8 @@ async function* itemsOf(connection: Connection, id: OperationId, input: AnyInput
 }
 
 /**
- * Makes a client. Each call sends its request again on failures that pass, at most `maxRetries` times, waits as long as
- * `Retry-After` asks for, and uses one idempotency key for all its attempts, so that it is charged once.
+ * Creates a client. Each call retries temporary failures at most `maxRetries` times and waits as long as `Retry-After` asks. All attempts
+ * of a call have one idempotency key, so the gateway charges it once.
  *
  * ```ts
  * const client = createClient({ baseUrl: "http://127.0.0.1:8787", apiKey: process.env.TOLLGATE_API_KEY })

@@ -1,4 +1,4 @@
-/** The client for programs on Effect: every operation of the contract, decoded by its schemas, with typed errors and streams. */
+/** The client for programs that use Effect: every operation of the contract, decoded by its schemas, with typed errors and streams. */
 import { Config, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
@@ -6,13 +6,13 @@ import { Api } from "../../schemas/Api.ts"
 import { operations } from "./Operations.ts"
 import { type ResponseHead, isPassing, waitOf } from "./Retry.ts"
 
-/** How the client reaches the service. */
+/** The options of the client. */
 export interface EffectClientOptions {
   /** The address of the service, with or without `/api/v1`. */
   readonly baseUrl: string
   /** An inference key, or a management key for the groups of the management API. */
   readonly apiKey: Option.Option<Redacted.Redacted>
-  /** How often a request is sent again at most; 2 unless set. */
+  /** The maximum number of retries. Default: 2. */
   readonly maxRetries?: number
 }
 
@@ -27,7 +27,7 @@ const KEY = "idempotency-key"
 const takesKey = ({ headers, method, url }: HttpClientRequest.HttpClientRequest): boolean =>
   method === "POST" && headers[KEY] === undefined && keyedPaths.some((path) => path.test(url))
 
-/** Adds a key to a paid request that has none. All attempts then have the same. */
+/** Adds an idempotency key to a paid request without one. All attempts then have the same key. */
 const withKey = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest =>
   takesKey(request) ? HttpClientRequest.setHeader(request, KEY, crypto.randomUUID()) : request
 
@@ -38,7 +38,7 @@ const headOf = ({ headers, status }: HttpClientResponse.HttpClientResponse): Res
 
 type Attempt = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
 
-/** Sends a request again while that can help: see `Retry.ts`. A request without a key is repeated only if it is a read. */
+/** Retries a request while a retry may succeed (`Retry.ts`). Without an idempotency key, only reads are retried. */
 const withRetries =
   (maxRetries: number) =>
   (attempt: Attempt, { headers, method }: HttpClientRequest.HttpClientRequest): Attempt => {
@@ -66,9 +66,9 @@ const withRetries =
   }
 
 /**
- * Makes the client: a function for each operation in its group, such as `client.chat.chatCompletions`. A streamed operation returns
- * its answer or a `Stream` of events, as its request asks. Failures are instances of the error classes in `schemas/Errors.ts`, such as
- * `InsufficientCreditsError`.
+ * Creates the client: a function for each operation in its group, such as `client.chat.chatCompletions`. An operation that can stream
+ * returns its response, or a `Stream` of events if the request asks for one. Failures are instances of the error classes in
+ * `schemas/Errors.ts`, such as `InsufficientCreditsError`.
  */
 export const makeEffectClient = ({ apiKey, baseUrl, maxRetries = 2 }: EffectClientOptions) =>
   HttpApiClient.make(Api, {
@@ -85,7 +85,7 @@ export const makeEffectClient = ({ apiKey, baseUrl, maxRetries = 2 }: EffectClie
       )
   })
 
-/** The client as a service. `layer` reads `TOLLGATE_BASE_URL` and `TOLLGATE_API_KEY`, and needs an `HttpClient`. */
+/** The client as a service. `layer` reads `TOLLGATE_BASE_URL` and `TOLLGATE_API_KEY`, and requires an `HttpClient`. */
 export class Tollgate extends Context.Service<Tollgate, Effect.Success<ReturnType<typeof makeEffectClient>>>()(
   "tollgate/client/Tollgate"
 ) {

@@ -1,7 +1,7 @@
-/** What a call of the client can throw. */
+/** The errors that a call of the client can throw. */
 import type { ErrorObject, FieldDetail } from "./Contract.ts"
 
-/** The envelope of an error answer. The legacy surfaces and `/messages` spell it in their own way. */
+/** The envelope of an error response. The legacy operations and `/messages` have other forms of it. */
 interface Envelope {
   readonly error?: Partial<ErrorObject> | string
   readonly message?: string
@@ -11,24 +11,24 @@ interface Envelope {
   readonly request_id?: string
 }
 
-/** An answer with an error status. */
+/** A response with an error status. */
 export class TollgateError extends Error {
   override readonly name = "TollgateError"
   /** The HTTP status. */
   readonly status: number
-  /** What went wrong, for programs, such as `insufficient_credits`. */
+  /** The error code for programs, such as `insufficient_credits`. */
   readonly code: string
   /** The kind of the error, such as `invalid_request_error`. */
   readonly type: string
-  /** The first wrong field of the request. */
+  /** The first invalid field of the request. */
   readonly param: string | undefined
-  /** Every wrong field of the request. */
+  /** Every invalid field of the request. */
   readonly details: ReadonlyArray<FieldDetail>
   /** The id of the request, by which the operator finds it. */
   readonly requestId: string | undefined
   /** Whether the same request may succeed later. */
   readonly shouldRetry: boolean
-  /** The parsed body. */
+  /** The parsed body of the response. */
   readonly body: unknown
 
   constructor(status: number, headers: Headers, body: unknown, shouldRetry: boolean) {
@@ -47,7 +47,7 @@ export class TollgateError extends Error {
   }
 }
 
-/** No answer came: the connection failed, or the time ran out. `cause` has the reason. */
+/** No response arrived: the connection failed or the call timed out. `cause` is the reason. */
 export class TollgateConnectionError extends Error {
   override readonly name = "TollgateConnectionError"
   constructor(message: string, cause: unknown) {
@@ -58,7 +58,7 @@ export class TollgateConnectionError extends Error {
 /** A stream that ended before its last event, or during which the provider failed. */
 export class TollgateStreamError extends Error {
   override readonly name = "TollgateStreamError"
-  /** The error that the stream's last event names; undefined where the connection ended. */
+  /** The error in the stream's last event; undefined when the connection ended. */
   readonly error: Partial<ErrorObject> | undefined
   constructor(message: string, error?: Partial<ErrorObject>) {
     super(message)

@@ -2,7 +2,7 @@
 import { TollgateStreamError } from "./Errors.ts"
 import type { ErrorObject } from "./Contract.ts"
 
-/** The values of the `data` fields of a body, one for each event. */
+/** Yields the `data` field of each event in a body. */
 async function* dataOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   const reader = body.getReader()
@@ -22,12 +22,12 @@ async function* dataOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
       }
     }
   } finally {
-    // Also when the caller leaves the loop: the service then stops the provider and charges what was delivered.
+    // This also runs when the caller leaves the loop. The service then stops the provider and charges the delivered output.
     await reader.cancel().catch(() => undefined)
   }
 }
 
-/** Events after which nothing comes. */
+/** The types of events that end a stream. */
 const LAST = new Set(["message_stop", "response.completed", "response.incomplete", "response.failed"])
 
 const errorIn = (event: unknown): Partial<ErrorObject> | undefined => {
@@ -37,7 +37,8 @@ const errorIn = (event: unknown): Partial<ErrorObject> | undefined => {
 }
 
 /**
- * The events of a stream in any dialect. Throws `TollgateStreamError` when the stream reports an error or ends before its last event.
+ * Yields the events of a stream in any dialect. Throws `TollgateStreamError` when the stream reports an error or ends before its last
+ * event.
  */
 export async function* eventsOf<Event>(body: ReadableStream<Uint8Array>): AsyncGenerator<Event, void, undefined> {
   let whole = false

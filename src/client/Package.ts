@@ -1,4 +1,4 @@
-/** The client of tollgate for JavaScript and TypeScript, in Node 20 or later and in browsers. It depends on nothing. */
+/** The client of tollgate for JavaScript and TypeScript, in Node 20 or later and in browsers. It has no dependencies. */
 export {
   type Answer,
   type CallOptions,

@@ -1,20 +1,20 @@
-/** When a request is sent again, and after what time. */
+/** Decides whether a request is retried, and after how long. */
 
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 8_000
 
-/** The client does not wait longer than this for a server that asks for it. */
+/** The longest wait that a server can ask for, in milliseconds. If it asks for more, the client does not retry. */
 const LONGEST_ASKED_MS = 60_000
 
 const PASSING = new Set([408, 409, 425, 429, 500, 502, 503, 504])
 
-/** The parts of a response that decide; `header` returns null or undefined for a header that is absent. */
+/** The parts of a response that decide about a retry. `header` returns null or undefined for an absent header. */
 export interface ResponseHead {
   readonly status: number
   readonly header: (name: string) => string | null | undefined
 }
 
-/** Whether the same request may succeed later: `X-Should-Retry` decides, else the status. */
+/** Whether the same request may succeed later. `X-Should-Retry` decides, or without it the status. */
 export const isPassing = ({ header, status }: ResponseHead): boolean => {
   const decision = header("x-should-retry")
   return decision === "true" || (decision !== "false" && PASSING.has(status))
@@ -34,11 +34,11 @@ export const retryAfterMs = (header: string, nowMs: number): number | undefined 
   return Number.isNaN(dateMs) ? undefined : dateMs - nowMs
 }
 
-/** Milliseconds to wait before attempt number `attempt + 1`; undefined where the server asks for more than a minute. */
+/** Returns the milliseconds to wait before attempt number `attempt + 1`; undefined when the server asks for more than a minute. */
 export const waitOf = (head: ResponseHead | undefined, attempt: number): number | undefined => {
   const ms = retryAfterMs(head?.header("retry-after") ?? "", Date.now()) ?? -1
   if (ms > LONGEST_ASKED_MS) return undefined
   if (ms >= 0) return ms
-  // Spread, so that clients that failed together do not come back together.
+  // Jitter, so that clients that failed together do not retry together.
   return Math.min(FIRST_WAIT_MS * 2 ** attempt, LONGEST_WAIT_MS) * (0.75 + Math.random() / 4)
 }

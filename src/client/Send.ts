@@ -1,26 +1,26 @@
-/** Sends one request, and sends it again where that can succeed. */
+/** Sends a request, and retries it when a retry can succeed. */
 import { TollgateConnectionError, TollgateError } from "./Errors.ts"
 import { type ResponseHead, isPassing, waitOf } from "./Retry.ts"
 
-/** How a client reaches the service. */
+/** The service of a client, and how the client calls it. */
 export interface Connection {
   /** The origin of the service. */
   readonly origin: string
   readonly apiKey: string | undefined
   readonly fetch: typeof fetch
-  /** How often a request is sent again at most. */
+  /** The maximum number of retries. */
   readonly maxRetries: number
-  /** For the head of an answer, in milliseconds. */
+  /** The maximum time until the response headers arrive, in milliseconds. */
   readonly timeoutMs: number
 }
 
 export interface OutgoingRequest {
   readonly method: string
-  /** With its query. */
+  /** The path and the query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: BodyInit | undefined
-  /** Whether sending it twice does no more than sending it once. */
+  /** Whether the request is idempotent: sending it twice has the effect of sending it once. */
   readonly repeatable: boolean
   readonly signal: AbortSignal | undefined
 }
@@ -41,13 +41,13 @@ const sleep = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
     signal?.addEventListener("abort", left, { once: true })
   })
 
-/** Fetches with a limit on the time until the head; the body may take longer. */
+/** Fetches once. The timeout covers the time until the headers arrive, not the body. */
 const fetchOnce = async (connection: Connection, outgoing: OutgoingRequest): Promise<Response> => {
   const controller = new AbortController()
   const { signal } = outgoing
   const abort = () => controller.abort(signal?.reason)
   if (signal?.aborted === true) abort()
-  // The body of a stream is aborted by it as well, so the listener stays.
+  // The listener stays, because the signal also aborts the body of a stream.
   signal?.addEventListener("abort", abort, { once: true })
   const timer = setTimeout(
     () => controller.abort(new DOMException("the service did not answer in time", "TimeoutError")),
@@ -74,8 +74,8 @@ const parsed = (text: string): unknown => {
 }
 
 /**
- * The answer of a success. Sends a request again where the service says that this can help, or where no answer came and the request
- * is repeatable. Throws `TollgateError`, `TollgateConnectionError`, or the reason of an aborted signal.
+ * Returns the response of a successful request. Retries when the service says that a retry may succeed, or when no response arrived and
+ * the request is repeatable. Throws `TollgateError`, `TollgateConnectionError`, or the reason of an aborted signal.
  */
 export const send = async (connection: Connection, outgoing: OutgoingRequest): Promise<Response> => {
   for (let attempt = 0; ; attempt++) {

@@ -1,8 +1,8 @@
-/** Verifies webhooks by Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks. */
+/** Verifies webhooks according to Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks. */
 
 const TOLERANCE_SECONDS = 300
 
-/** Headers as `Headers`, or as Node's `request.headers` has them. */
+/** Headers as a `Headers` object or as Node's `request.headers`. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
 const headerOf = (headers: WebhookHeaders, name: string): string => {
@@ -14,8 +14,8 @@ const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
 
 /**
- * Returns the event of a webhook with a valid signature. `secret` is the endpoint's (`whsec_…`) and `body` the text exactly as it came.
- * Throws an `Error` when no signature fits, or when the webhook is more than five minutes from `now`.
+ * Returns the event of a webhook with a valid signature. `secret` is the endpoint's secret (`whsec_…`) and `body` the exact text of the
+ * request body. Throws an `Error` when no signature is valid, or when the webhook's time is more than five minutes from `now`.
  */
 export const verifyWebhook = async <Event = unknown>(
   { body, headers, secret }: { readonly body: string; readonly headers: WebhookHeaders; readonly secret: string },

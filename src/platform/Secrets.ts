@@ -39,7 +39,7 @@ export class Secrets extends Context.Service<
     })
   )
 
-  /** The same, with the given key. */
+  /** The layer with the given key. */
   static readonly layerFrom = (key: Redacted.Redacted) => Layer.sync(Secrets, () => makeSecrets(key))
 }
 

@@ -205,7 +205,7 @@ describe("beside a running service", () => {
           },
           {
             settings: { DATA_DIR: spare, DATABASE_URL: url, PORT: "0", TRACE_CONTEXT_PROVIDERS: "openai,opnai" },
-            line: "TRACE_CONTEXT_PROVIDERS names opnai, and there is no such provider"
+            line: "TRACE_CONTEXT_PROVIDERS must name known providers; got opnai"
           },
           { settings: { DATA_DIR: spare, PORT: "http" }, line: "PORT must be a port" },
           { settings: { DATA_DIR: program("main.ts"), PORT: "0" }, line: /DATA_DIR .*main\.ts cannot be used/ },

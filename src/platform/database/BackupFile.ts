@@ -15,7 +15,7 @@ import { createGunzip, createGzip } from "node:zlib"
 const FORMAT = "tollgate-backup"
 const FORMAT_VERSION = 1
 
-/** What a backup says first about itself. */
+/** The header of a backup. */
 export interface BackupHeader {
   readonly format: typeof FORMAT
   readonly format_version: typeof FORMAT_VERSION
@@ -34,7 +34,7 @@ export interface BackupPart {
   readonly sha256: string
 }
 
-/** What a backup says last about itself. A sequence's value is text, because JSON has no 64-bit integers. */
+/** The manifest of a backup. A sequence's value is text, because JSON has no 64-bit integers. */
 export interface BackupManifest {
   readonly parts: ReadonlyArray<BackupPart>
   readonly sequences: ReadonlyArray<{ readonly name: string; readonly value: string | null }>

@@ -4,24 +4,24 @@ import { Effect, Redacted, type Scope } from "effect"
 import { urlsOf } from "../config/Variables.ts"
 import { connect as connectTo, type Socket } from "node:net"
 
-/** How soon the hosts are asked again while none takes writes. */
+/** The interval between searches while no host takes writes. */
 const ASK_AGAIN = "500 millis"
 
-/** A host that takes longer to say whether it takes writes is passed over. */
+/** The time limit for a host to report whether it takes writes. The search skips slower hosts. */
 const ANSWER = "2 seconds"
 
 const DEFAULT_PORT = 5_432
 
-/** An idle connection is checked after this time, so that one whose server is gone without a word ends. */
+/** How long a connection is idle before TCP keep-alive probes it, so that it ends when its server has disappeared. */
 const KEEP_ALIVE_MS = 30_000
 
 /** Connects to the host of a database that takes writes. */
 export interface DatabaseHosts {
-  /** Adds to a session's configuration how it is opened at that host. A pool must get the result itself and not a copy. */
+  /** Returns a session's configuration that connects to that host. Pass the result itself to a pool, not a copy. */
   readonly at: <C extends object>(config: C) => C & Pick<PgConnection.Config, "url" | "stream">
-  /** Bytes that came over all connections so far. */
+  /** Returns the number of bytes that have arrived over all connections. */
   readonly received: () => number
-  /** Ends all connections at once, without a word to the server. */
+  /** Closes all connections at once, without a message to the server. */
   readonly closeAllConnections: () => void
 }
 
@@ -30,7 +30,7 @@ interface Address {
   readonly port: number
 }
 
-/** The address in a URL; undefined for a socket in the file system. */
+/** Returns the address in a URL; undefined for a socket in the file system. */
 const addressOf = (url: string): Address | undefined => {
   const { hostname, port } = new URL(url)
   const host = decodeURIComponent(hostname.replace(/^\[|\]$/g, ""))
@@ -49,7 +49,7 @@ const takesWrites = (url: string) =>
     Effect.catchCause(() => Effect.succeed(false))
   )
 
-/** The connections that are open, each to the address it was opened at. */
+/** The open connections, each with its address. */
 class Sockets {
   readonly #open = new Map<Socket, Address>()
   #receivedBefore = 0
@@ -77,8 +77,8 @@ class Sockets {
 }
 
 /**
- * Finds the host that takes writes, and finds it again whenever a connection to it ends: a server that changes its part ends all of
- * them, and one that has fallen silent has them ended. With one host there is nothing to find.
+ * Finds the host that takes writes, and searches again whenever a connection to it ends. A server that changes its role closes all its
+ * connections, and the gateway closes those of a silent one (`Silence.ts`). With one host there is no search.
  */
 export const makeDatabaseHosts = (url: Redacted.Redacted): Effect.Effect<DatabaseHosts, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -97,7 +97,7 @@ export const makeDatabaseHosts = (url: Redacted.Redacted): Effect.Effect<Databas
         if (place === current) return Effect.void
         current = place
         const address = addresses[place]
-        // Connections to the former host may have been left open by a host that is gone without a word.
+        // A former host that disappeared may have left its connections open.
         sockets.closeAll(address)
         return Effect.logInfo(`the database now takes writes at ${address?.host}:${address?.port}`)
       })

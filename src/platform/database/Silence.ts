@@ -1,38 +1,38 @@
 /**
- * Finds out when the database falls silent: its connections stay open, and nothing comes over any of them, as behind a cut network. A
- * statement alone cannot tell that from a slow answer, and would wait for its whole timeout.
+ * Detects an unreachable database whose connections stay open, as behind a cut network. A statement alone cannot tell that from a slow
+ * answer, and would wait for its whole timeout.
  */
 import { Effect, Option, type Scope } from "effect"
 import { SqlError } from "effect/sql"
 import { UNANSWERED } from "./SqlCondition.ts"
 
-/** After this time, in milliseconds, the wait of a statement is a reason to ask. */
-export const SUSPECT_MS = 2_000
+/** After a statement has waited this long, in milliseconds, the gateway checks whether the database is silent. */
+export const CHECK_AFTER_MS = 2_000
 
-/** A database that says nothing for this long on any connection, a new one included, is silent. */
-const ANSWER = "3 seconds"
+/** A database is silent when no bytes arrive for this long on any connection, including a new one. */
+const SILENT_AFTER = "3 seconds"
 
-/** How often a silent database is asked whether it answers again. */
-const ASK_AGAIN = "500 millis"
+/** The interval between checks of a silent database. */
+const RECHECK = "500 millis"
 
-/** Whether a database answers at all. */
+/** Watches whether a database answers at all. */
 export interface Silence {
-  /** Asks the database, unless it is being asked. One that is silent has all its connections ended. */
+  /** Starts a check of the database, unless one is running. A check that finds it silent closes all its connections. */
   readonly checkSoon: () => void
-  /** Why nothing is sent to the database now; undefined while it answers. */
+  /** Returns the error for statements to a silent database; undefined while the database answers. */
   readonly refusal: () => SqlError.SqlError | undefined
 }
 
 export interface SilenceOptions {
-  /** Opens a new connection and gets an answer over it. A refusal is an answer too. */
+  /** Opens a new connection and receives an answer over it. A refusal also counts as an answer. */
   readonly ask: Effect.Effect<unknown, unknown>
-  /** Bytes that came over all connections so far. */
+  /** Returns the number of bytes that have arrived over all connections. */
   readonly received: () => number
-  /** Ends all connections, and with them the statements that wait for an answer. */
+  /** Closes all connections, so that statements waiting for an answer fail. */
   readonly closeAllConnections: () => void
 }
 
-/** Nothing was sent, so what was to be done has not been done. */
+/** The error for a statement that was not sent, so it certainly has no effect. */
 const refused = () => {
   const cause = new Error(UNANSWERED)
   return new SqlError.SqlError({
@@ -40,7 +40,7 @@ const refused = () => {
   })
 }
 
-/** Creates the watch over a database. It asks nothing while no statement waits long. */
+/** Creates the watch over a database. It sends nothing while no statement waits long. */
 export const makeSilence = ({
   ask,
   received,
@@ -49,33 +49,33 @@ export const makeSilence = ({
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const runFork = Effect.runForkWith(yield* Effect.context())
-    let isAsking = false
+    let isChecking = false
     let isSilent = false
-    const answers = Effect.map(Effect.timeoutOption(Effect.exit(ask), ANSWER), Option.isSome)
-    const untilHeard: Effect.Effect<void> = Effect.flatMap(answers, (does) =>
-      does ? Effect.void : Effect.andThen(Effect.sleep(ASK_AGAIN), untilHeard)
+    const answers = Effect.map(Effect.timeoutOption(Effect.exit(ask), SILENT_AFTER), Option.isSome)
+    const untilAnswer: Effect.Effect<void> = Effect.flatMap(answers, (does) =>
+      does ? Effect.void : Effect.andThen(Effect.sleep(RECHECK), untilAnswer)
     )
     const outage = Effect.gen(function* () {
       isSilent = true
       closeAllConnections()
       yield* Effect.logWarning("the database does not answer: requests get 503 until it does")
-      yield* untilHeard
+      yield* untilAnswer
       isSilent = false
       yield* Effect.logInfo("the database answers again")
     })
-    const asking = Effect.gen(function* () {
+    const check = Effect.gen(function* () {
       const before = received()
-      // Anything that comes over another connection shows that this statement is only slow.
+      // Bytes that arrive over any connection show that the statement is only slow.
       if ((yield* answers) || received() !== before) return
       yield* outage
     })
     return {
       checkSoon: () => {
-        if (isAsking) return
-        isAsking = true
+        if (isChecking) return
+        isChecking = true
         const probe = Effect.ensuring(
-          asking,
-          Effect.sync(() => (isAsking = false))
+          check,
+          Effect.sync(() => (isChecking = false))
         )
         runFork(Effect.forkIn(probe, scope))
       },

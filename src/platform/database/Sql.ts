@@ -54,7 +54,7 @@ export const storable = (json: string): string =>
 
 const replaceUnstorable = (escape: string) => (/^\\u(?:0000|[dD])/.test(escape) ? "\\ufffd" : escape)
 
-/** The same for a text column. */
+/** Replaces a NUL and half of a surrogate pair with U+FFFD in the text for a text column. */
 export const storableText = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed()
 
 /**
@@ -204,5 +204,5 @@ const connectedLayer = (embedded: typeof startPostgres, readsByIndex: boolean) =
 /** The service's database: that of DATABASE_URL, or an embedded server that lives as long as the layer. */
 export const layer = connectedLayer(startPostgres, true)
 
-/** The same database for a command beside a running service. It uses that service's embedded server, and may scan whole tables. */
+/** The service's database for a command that runs beside it. The command uses the service's embedded server and may scan whole tables. */
 export const layerCommand = connectedLayer(connectEmbedded, false)

@@ -2,7 +2,7 @@
 import { PgClient, type PgConnection, type PgPool } from "@effect/sql-pg"
 import { Context, Effect, Fiber } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
-import { type Silence, SUSPECT_MS } from "./Silence.ts"
+import { type Silence, CHECK_AFTER_MS } from "./Silence.ts"
 import { UNANSWERED } from "./SqlCondition.ts"
 import { unlessSilent, type ConnectionHealth } from "./Statements.ts"
 
@@ -38,7 +38,7 @@ const withTimeout = <A>(
 export interface Limit {
   /** Milliseconds of the machine's clock. */
   readonly ms: number
-  /** Hears of a statement that waits long. */
+  /** Receives a call when a statement waits long. */
   readonly silence?: Silence | undefined
   /** Runs on the caller's fiber once the statement has started. */
   readonly meanwhile?: () => void
@@ -60,7 +60,7 @@ export const within = <A>(
       let left = ms
       let timer: NodeJS.Timeout | undefined
       const wait = () => {
-        const next = silence === undefined ? left : Math.min(left, SUSPECT_MS)
+        const next = silence === undefined ? left : Math.min(left, CHECK_AFTER_MS)
         left -= next
         timer = setTimeout(left > 0 ? checkSoon : late, next)
       }

@@ -15,7 +15,7 @@ export interface Statements {
     statement: string,
     parameters: ReadonlyArray<unknown>
   ) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
-  /** Whether the database answers; undefined for the statements of a client. */
+  /** The watch over the database; undefined for the statements of a client. */
   readonly silence?: Silence
 }
 
@@ -36,7 +36,7 @@ export const makeFailures = (): Failures => {
   return { lastAt: () => lastAt, met: (error) => Effect.sync(() => note(error)) }
 }
 
-/** What is known of the database behind connections. */
+/** The recorded state of the database behind connections. */
 export interface ConnectionHealth {
   readonly failures: Failures
   readonly silence: Silence

@@ -1,33 +1,33 @@
-/** Wakes the nodes that wait for work which any node may write, by PostgreSQL's notifications. */
+/** Notifies waiting nodes of new work with PostgreSQL's LISTEN and NOTIFY. */
 import { PgConnection } from "@effect/sql-pg"
 import { Duration, Effect, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** The channel of all notifications. A trigger names the kind of work as the payload. */
+/** The channel of all notifications. A trigger sends the kind of work as the payload. */
 const CHANNEL = "tollgate_work"
 
-/** How often a node reads what waits while it also hears of it. Notifications are lost only with their connection. */
+/** How often a listening node also polls for work. A notification is lost only with its connection. */
 const LISTENING_POLL = Duration.seconds(60)
 
 const RECONNECT = "2 seconds"
 
-/** Work that nodes hear of. */
+/** The kinds of work that triggers announce. */
 export type Work = "webhooks" | "budgets" | "jobs" | "letters" | "spend"
 
-/** The notifications of a client. */
+/** The PostgreSQL notifications of a client. */
 export interface Wakeups {
-  /** Calls back at each notification of such work, and when some may have been missed, until the scope closes. */
+  /** Calls `wake` at each notification of this kind of work, and when the node may have missed one, until the scope closes. */
   readonly on: (work: Work, wake: () => void) => Effect.Effect<void, never, Scope.Scope>
   /**
-   * How long a node may wait for a notification before it reads what waits: `unheard` while it hears none, as behind a pooler that
-   * shares connections by transaction.
+   * Returns how long a node may wait for a notification before it polls for work. That is `poll` while the node cannot listen, as behind
+   * a pooler that shares connections by transaction.
    */
-  readonly waitAtMost: (unheard: Duration.Input) => Duration.Duration
+  readonly waitAtMost: (poll: Duration.Input) => Duration.Duration
 }
 
 const nothing: Wakeups = { on: () => Effect.void, waitAtMost: Duration.fromInputUnsafe }
 
-/** Creates the notifications of a database. The connection opens with the first that waits for any. */
+/** Creates the notifications of a database. The connection opens with the first call of `on`. */
 export const makeWakeups = (config: PgConnection.Config): Effect.Effect<Wakeups, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
@@ -40,14 +40,14 @@ export const makeWakeups = (config: PgConnection.Config): Effect.Effect<Wakeups,
     const listening = Effect.scoped(
       Effect.gen(function* () {
         const connection = yield* PgConnection.make(config)
-        const heard = yield* connection.listen(CHANNEL)
+        const notifications = yield* connection.listen(CHANNEL)
         isListening = true
         wake()
-        return yield* Effect.forever(Effect.map(Queue.take(heard), ({ payload }) => wake(payload)))
+        return yield* Effect.forever(Effect.map(Queue.take(notifications), ({ payload }) => wake(payload)))
       })
     ).pipe(
       Effect.ensuring(Effect.sync(() => (isListening = false))),
-      // Other statements tell of a database that is gone. Meanwhile nodes read what waits.
+      // Other statements report that the database is down. Meanwhile nodes poll for work.
       Effect.catchCause(() => Effect.sleep(RECONNECT)),
       Effect.forever
     )
@@ -63,8 +63,8 @@ export const makeWakeups = (config: PgConnection.Config): Effect.Effect<Wakeups,
           isStarted = true
           yield* Effect.forkIn(listening, scope)
         }),
-      waitAtMost: (unheard) => {
-        const usual = Duration.fromInputUnsafe(unheard)
+      waitAtMost: (poll) => {
+        const usual = Duration.fromInputUnsafe(poll)
         return isListening ? Duration.max(usual, LISTENING_POLL) : usual
       }
     }
@@ -76,6 +76,6 @@ const own: unique symbol = Symbol("wakeups")
 export const withWakeups = <Client extends SqlClient.SqlClient>(client: Client, wakeups: Wakeups): Client =>
   Object.assign(client, { [own]: wakeups })
 
-/** The notifications of a client; none for a client without. */
+/** Returns the notifications of a client. A client without them never wakes a node. */
 export const wakeupsOf = (client: SqlClient.SqlClient): Wakeups =>
   (client as SqlClient.SqlClient & { readonly [own]?: Wakeups })[own] ?? nothing

@@ -127,6 +127,9 @@ export const localFiles = (directory: string): Effect.Effect<FileStore, StartErr
   }
   return Effect.tryPromise({
     try: () => mkdir(directory, { recursive: true, mode: 0o700 }),
-    catch: (error) => new StartError({ message: `${directory} cannot be made: ${codeOf(error) ?? "failed"}` })
+    catch: (error) =>
+      new StartError({
+        message: `DATA_DIR must be writable: ${directory} cannot be created (${codeOf(error) ?? "failed"})`
+      })
   }).pipe(Effect.as(store))
 }

@@ -1,6 +1,6 @@
 /** The bucket boundaries of histograms. */
 
-/** Those of OpenTelemetry's semantic conventions for calls to models. */
+/** Durations of calls to models, in seconds, by OpenTelemetry's semantic conventions. */
 export const DURATION_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
 export const FIRST_TOKEN_SECONDS = [
   0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10
@@ -10,7 +10,7 @@ export const TOKENS = [
   1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864
 ]
 
-/** Those of its conventions for HTTP. */
+/** Durations of HTTP requests, in seconds, by OpenTelemetry's semantic conventions. */
 export const HTTP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 /** Our own: powers of two around the usual values. */

@@ -8,7 +8,7 @@ const WINDOW_MS = 10_000
 /** How often the loop is timed while requests arrive. Each time wakes the process. */
 const BUSY_MS = 20
 
-/** The same on an idle node, which would otherwise spend a large part of its processor time on this. */
+/** How often the loop is timed on an idle node. At the usual interval, timing would take a large part of its processor time. */
 const IDLE_MS = 500
 
 /** What times the event loop. Times are in nanoseconds. */

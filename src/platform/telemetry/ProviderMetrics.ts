@@ -56,7 +56,7 @@ export const attemptInstruments = (instruments: Instruments) => {
   }
 }
 
-/** Counts what becomes of failing providers. */
+/** Counts retries, fallbacks and breakers of failing providers. */
 export const providerInstruments = (instruments: Instruments) => {
   const transitions = family((provider, model, state) =>
     instruments.counter("svc.provider.breaker.transitions", "Breakers opened, probed and closed", "{transition}", {
@@ -111,7 +111,7 @@ export const providerInstruments = (instruments: Instruments) => {
       ),
     breaker: (provider: string, model: string, state: (typeof states)[number]) =>
       transitions(provider, model, state)(1),
-    /** Records that a breaker has closed, which was not closed for this long. */
+    /** Records that a breaker has closed, and how long it was open or half-open. */
     recovered: (provider: string, openMs: number) => openings(provider)(openMs / 1_000),
     passedOver: (provider: string) => passedOver(provider)(1),
     retried: (provider: string) => retries(provider)(1),

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { SUSPECT_MS } from "../../../src/platform/database/Silence.ts"
+import { CHECK_AFTER_MS } from "../../../src/platform/database/Silence.ts"
 import { storeErrors, Unavailable } from "../../../src/platform/database/Sql.ts"
 import { statementsOf } from "../../../src/platform/database/Statements.ts"
 import { until } from "../../support/Until.ts"
@@ -60,7 +60,7 @@ describe("a database that falls silent", () => {
   it.live("does not include a slow statement, which keeps running", () =>
     Effect.gen(function* () {
       const { sql } = yield* startCut
-      assert.deepStrictEqual(yield* sql`SELECT 1 AS n FROM pg_sleep(${(3 * SUSPECT_MS) / 1_000})`, [{ n: 1 }])
+      assert.deepStrictEqual(yield* sql`SELECT 1 AS n FROM pg_sleep(${(3 * CHECK_AFTER_MS) / 1_000})`, [{ n: 1 }])
     }).pipe(Effect.scoped)
   )
 
@@ -71,7 +71,7 @@ describe("a database that falls silent", () => {
       yield* sql`SELECT 1`
       yield* wire.freeze
       const lost = yield* Effect.forkChild(sql`SELECT 2`)
-      yield* Effect.sleep(2 * SUSPECT_MS)
+      yield* Effect.sleep(2 * CHECK_AFTER_MS)
       assert.isUndefined(lost.pollUnsafe())
       assert.deepStrictEqual(yield* sql`SELECT 3 AS n`, [{ n: 3 }])
       yield* Fiber.interrupt(lost)

@@ -139,7 +139,7 @@ describe("LocalFiles", () => {
       const file = join(yield* place, "file")
       writeFileSync(file, "")
       const refused = yield* Effect.flip(localFiles(join(file, "files")))
-      assert.match(refused.message, /files cannot be made: ENOTDIR$/)
+      assert.match(refused.message, /^DATA_DIR must be writable: .*files cannot be created \(ENOTDIR\)$/)
     }).pipe(Effect.scoped)
   )
 })
