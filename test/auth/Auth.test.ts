@@ -42,7 +42,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("Auth", () => {
-  it.live("tells a missing key, a bad one and one of the wrong kind apart", () =>
+  it.live("distinguishes a missing key, an invalid one and one of the wrong kind", () =>
     Effect.gen(function* () {
       const { account, auth, inference, management, reasonOf } = yield* scene
       assert.isUndefined(auth.remembered(`Bearer ${inference.key}`, "inference"))
@@ -69,7 +69,7 @@ describe("Auth", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sees a revocation at once on unpaid operations, on paid ones when it is told to forget", () =>
+  it.live("sees a revocation at once on free operations, and on paid ones after `forget`", () =>
     Effect.gen(function* () {
       const { auth, inference, keys, reasonOf } = yield* scene
       const header = `Bearer ${inference.key}`
@@ -82,7 +82,7 @@ describe("Auth", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells the keys of a connection apart, and remembers none for it longer than for others", () =>
+  it.live("distinguishes the keys of one connection, and forgets a key for its connection too", () =>
     Effect.gen(function* () {
       const { auth, inference, management } = yield* scene
       const connection = {}
@@ -100,7 +100,7 @@ describe("Auth", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("forgets the keys of a project that has changed, and what is being read of them meanwhile", () =>
+  it.live("forgets the keys of a changed project, and does not remember a read that is under way", () =>
     Effect.gen(function* () {
       const { account, auth, inference, keys, projects } = yield* scene
       const { id: projectId } = yield* projects.create({
@@ -125,11 +125,11 @@ describe("Auth", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("remembers nothing of a key that was read before a change which has been told meanwhile", () =>
+  it.live("does not remember a key that the database returned before a change and `forget`", () =>
     Effect.gen(function* () {
       const { account, inference, keys } = yield* scene
       const [read, told] = [Latch.makeUnsafe(false), Latch.makeUnsafe(false)]
-      // What the database answered before the change arrives after it.
+      // The database answers before the change, and its answer arrives after it.
       const slow = Keys.of({
         ...keys,
         findByHash: (hash) => Effect.tap(keys.findByHash(hash), () => Effect.andThen(read.open, told.await))
@@ -147,7 +147,7 @@ describe("Auth", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("remembers a key for half a minute, though the machine's clock is set back meanwhile", () =>
+  it.live("remembers a key for 30 seconds, even when the machine's clock is set back", () =>
     Effect.gen(function* () {
       const { auth, inference } = yield* scene
       const header = `Bearer ${inference.key}`
@@ -161,7 +161,7 @@ describe("Auth", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("confirms a key without its text, and forgets one that is gone", () =>
+  it.live("confirms a key by its id, and forgets a revoked one", () =>
     Effect.gen(function* () {
       const { auth, inference, keys, url } = yield* scene
       const header = `Bearer ${inference.key}`
@@ -179,7 +179,7 @@ describe("Auth", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("calls a database that is away unavailable, never the key invalid", () =>
+  it.live("reports that the store is unavailable, not that the key is invalid, while the database is down", () =>
     Effect.gen(function* () {
       const { auth, inference, reasonOf, url } = yield* scene
       const header = `Bearer ${inference.key}`

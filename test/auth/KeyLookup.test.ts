@@ -1,4 +1,4 @@
-/** How long the lookup of a key takes tells nothing of a key: it is one look for the digest, whatever the key is like. */
+/** The duration of a lookup reveals nothing about a key: it is one query for the digest, whatever the key is. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
@@ -13,7 +13,7 @@ import { get, startService } from "../support/Service.ts"
 
 const actor = { type: "operator", id: "test" } as const
 
-/** Another key of the same length that begins with so much of this one. */
+/** Returns another key of the same length that begins with `length` characters of this one. */
 const likeUpTo = (key: string, length: number): string => {
   const other = `${key.slice(0, 7)}${randomBytes(32).toString("base64url")}`
   const next = key[length] === other[length] ? (other[length] === "A" ? "B" : "A") : other[length]!
@@ -21,7 +21,7 @@ const likeUpTo = (key: string, length: number): string => {
 }
 
 describe("the lookup of a key", () => {
-  it.live("asks once for a digest of the whole key, for a good, an unknown and a revoked one", () =>
+  it.live("queries once for the digest of the whole key, for a valid, an unknown and a revoked one", () =>
     Effect.gen(function* () {
       const asked: Array<Uint8Array> = []
       const noting = Layer.effect(
@@ -33,7 +33,7 @@ describe("the lookup of a key", () => {
               asked.push(hash)
               return keys.findByHash(hash)
             },
-            findById: () => assert.fail("a second look")
+            findById: () => assert.fail("a second query")
           })
         )
       )
@@ -61,7 +61,7 @@ describe("the lookup of a key", () => {
           )
           digests.push(Buffer.from(asked[0]!).toString("hex"))
         }
-        // However much of a key is right, its digest has nothing in common with that of the key but by chance.
+        // However much of a guess is right, its digest resembles the key's digest only by chance.
         const [good = "", ...others] = digests
         for (const other of others) {
           const alike = [...other].filter((digit, at) => digit === good[at]).length
@@ -71,7 +71,7 @@ describe("the lookup of a key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers an unknown and a revoked key with the same words", () =>
+  it.live("answers an unknown and a revoked key identically", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account()

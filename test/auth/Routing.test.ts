@@ -4,12 +4,12 @@ import { routingOf } from "../../src/auth/Routing.ts"
 const none = { routing: null, project_routing: null, project_data_policy: null }
 
 describe("the routing of a key", () => {
-  it("is none where neither it nor its project has any", () => {
+  it("is absent when neither the key nor its project has any", () => {
     assert.deepStrictEqual(routingOf(none), {})
     assert.deepStrictEqual(routingOf({ ...none, project_data_policy: "default" }), {})
   })
 
-  it("is its own over its project's, down to single lists, prices and clocks", () => {
+  it("is its own merged over its project's, down to single lists, prices and timeouts", () => {
     const project_routing = {
       strategy: "cost",
       allow_fallbacks: false,
@@ -29,7 +29,7 @@ describe("the routing of a key", () => {
     })
   })
 
-  it("has the strictest data policy that is said anywhere", () => {
+  it("has the strictest data policy of the key and its project", () => {
     const policies = ["default", "no_training", "zero_retention"] as const
     for (const [a, own] of policies.entries()) {
       for (const [b, ofProject] of policies.entries()) {

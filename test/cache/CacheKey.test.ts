@@ -5,13 +5,13 @@ const question: Question = { accountId: "a", projectId: null, model: "m", reques
 
 const key = (more: Partial<Question>) => keyOf({ ...question, ...more })
 
-describe("a key", () => {
-  it("is a SHA-256 of what is asked, in whatever order", () => {
+describe("a cache key", () => {
+  it("is a SHA-256 digest of the request, whatever the order of its fields", () => {
     assert.match(key({}), /^[0-9a-f]{64}$/)
     assert.strictEqual(key({ request: { a: { c: 2, d: 1 }, b: [1] } }), key({}))
   })
 
-  it("is another for another account, project, model or request, and for what only looks the same joined up", () => {
+  it("differs for another account, project, model or request, even when their texts are the same once joined", () => {
     const keys = [
       key({}),
       key({ accountId: "b" }),

@@ -19,7 +19,7 @@ const Memory = Layer.effect(
 layer(Memory)("ChatCache in memory", (it) => {
   suite(it)
 
-  it.effect("two nodes without Redis each have their own answers", () =>
+  it.effect("has separate answers on each node without Redis", () =>
     Effect.gen(function* () {
       const { wide } = yield* Subject
       const key = freshKey()
@@ -29,11 +29,11 @@ layer(Memory)("ChatCache in memory", (it) => {
   )
 })
 
-/** A client to look into the server with. */
+/** Returns a client that inspects the server. */
 const inspector = (url: Redacted.Redacted) =>
   Effect.map(Layer.build(Layer.fresh(NodeRedis.layer({ url: Redacted.value(url) }))), Context.get(NodeRedis.NodeRedis))
 
-// What is to end is brought nearer by so much, both as Redis ends it and as the bound counts it.
+// Brings every expiry nearer, both in Redis and in the cache's own index.
 const shift = `
 for _, key in ipairs(redis.call("KEYS", "tollgate:cache:{chat}:*")) do
   local left = redis.call("PTTL", key)
@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)("ChatCache in Redis", () => {
   layer(Shared, { excludeTestServices: true })((it) => {
     suite(it)
 
-    it.effect("all that is kept is prefixed and ends by itself", () =>
+    it.effect("gives all of its keys the prefix and an expiry", () =>
       Effect.gen(function* () {
         const { wide } = yield* Subject
         const { client } = yield* inspector((yield* RedisServer).url)
@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)("ChatCache in Redis", () => {
       })
     )
 
-    it.effect("a Redis that is full and evicts by its own rule leaves no room taken by what is gone", () =>
+    it.effect("counts no space for answers that a full Redis has evicted by itself", () =>
       Effect.gen(function* () {
         const { narrow } = yield* Subject
         const cache = yield* narrow

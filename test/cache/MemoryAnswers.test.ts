@@ -9,7 +9,7 @@ const SIZE = 100 + ENTRY_BYTES
 const LATE = 1_000_000
 
 describe("answers in memory", () => {
-  it("go when they were used least recently, not when they came first", () => {
+  it("are dropped in order of last use, not of arrival", () => {
     const answers = new MemoryAnswers(3 * SIZE)
     for (const name of ["a", "b", "c"]) answers.put(key(name), text, LATE, 0)
     assert.strictEqual(answers.get(key("a"), 1), text)
@@ -20,7 +20,7 @@ describe("answers in memory", () => {
     )
   })
 
-  it("never take more than their bound, whatever comes", () => {
+  it("never take more bytes than their limit", () => {
     const answers = new MemoryAnswers(10 * SIZE)
     for (let at = 0; at < 1_000; at++) {
       answers.put(key(at % 37), "é".repeat((at * 7919) % 700), LATE, at)
@@ -31,7 +31,7 @@ describe("answers in memory", () => {
     assert.isAbove(answers.used, 0)
   })
 
-  it("give back the room of what has ended, when it is asked for and when others come", () => {
+  it("release the space of expired answers on a read and on a write", () => {
     const answers = new MemoryAnswers()
     for (let at = 0; at < 10; at++) answers.put(key(at), text, 100, 0)
     assert.isUndefined(answers.get(key(0), 100))

@@ -8,7 +8,7 @@ announceSkip("the Redis half of RedisAnswers", missing)
 
 describe.skipIf(missing !== undefined)("answers in Redis", () => {
   for (const away of ["stop", "hang"] as const) {
-    it.live(`are not there while Redis is away (${away}), which fails nothing`, () => {
+    it.live(`are missing while Redis is down (${away}), without an error`, () => {
       const lines: Array<string> = []
       const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))])
       return Effect.gen(function* () {

@@ -4,23 +4,23 @@ import { type Answers, ENTRY_BYTES, MAX_ANSWER_BYTES } from "../../src/cache/Ans
 import { type CacheKey, keyOf } from "../../src/cache/CacheKey.ts"
 import { ChatCache } from "../../src/cache/ChatCache.ts"
 
-/** Room for four answers of a thousand bytes, and not for five. */
+/** Space for four answers of 1,000 bytes, but not for five. */
 export const CAPACITY = 4 * (1_000 + ENTRY_BYTES)
 
-/** A cache to prove, with power over its time. */
+/** The cache under test, with control of its time. */
 export class Subject extends Context.Service<
   Subject,
   {
-    /** Two ways to the same answers, with room for more than any test keeps. */
+    /** Two views of the same answers, with more space than any test needs. */
     readonly wide: readonly [Answers, Answers]
-    /** One with room for `CAPACITY` bytes, and nothing in it. */
+    /** An empty cache with space for `CAPACITY` bytes. */
     readonly narrow: Effect.Effect<Answers>
     /** Lets time pass for every answer. */
     readonly pass: (seconds: number) => Effect.Effect<void>
   }
 >()("tollgate/test/cache/Subject") {}
 
-/** A cache of its own, as one more node would have. */
+/** Builds a separate cache, as another node would have. */
 export const node = (redisUrl: Redacted.Redacted | undefined, capacity?: number) =>
   Effect.map(
     Layer.build(Layer.fresh(ChatCache.layerFrom({ redisUrl, ...(capacity === undefined ? {} : { capacity }) }))),
@@ -29,15 +29,15 @@ export const node = (redisUrl: Redacted.Redacted | undefined, capacity?: number)
 
 let made = 0
 
-/** A key nobody has used before. */
+/** Returns a key that no test has used before. */
 export const freshKey = (): CacheKey =>
   keyOf({ accountId: "a", projectId: null, model: "m", request: { number: ++made } })
 
 const thousand = "x".repeat(1_000)
 
-/** What every cache promises. */
+/** Tests what every cache promises. */
 export const suite = (it: Vitest.MethodsNonLive<Subject>) => {
-  it.effect("gives out what was kept under the very key, to whoever asks", () =>
+  it.effect("returns what either view stored under exactly this key", () =>
     Effect.gen(function* () {
       const { wide } = yield* Subject
       const [one, other] = [freshKey(), freshKey()]
@@ -50,7 +50,7 @@ export const suite = (it: Vitest.MethodsNonLive<Subject>) => {
     })
   )
 
-  it.effect("keeps each answer for its own life, which use does not prolong", () =>
+  it.effect("keeps each answer for its own lifetime, which a read does not extend", () =>
     Effect.gen(function* () {
       const { pass, wide } = yield* Subject
       const [short, long] = [freshKey(), freshKey()]
@@ -67,7 +67,7 @@ export const suite = (it: Vitest.MethodsNonLive<Subject>) => {
     })
   )
 
-  it.effect("keeps no answer of more than a mebibyte, nor what stood there before", () =>
+  it.effect("keeps no answer of more than 1 MiB", () =>
     Effect.gen(function* () {
       const { wide } = yield* Subject
       const [fits, large] = [freshKey(), freshKey()]
@@ -78,7 +78,7 @@ export const suite = (it: Vitest.MethodsNonLive<Subject>) => {
     })
   )
 
-  it.effect("makes room by what is least worth keeping, and never by more than it must", () =>
+  it.effect("evicts one answer for one that does not fit, and none for one that replaces its own key", () =>
     Effect.gen(function* () {
       const { narrow } = yield* Subject
       const cache = yield* narrow
@@ -92,7 +92,7 @@ export const suite = (it: Vitest.MethodsNonLive<Subject>) => {
     })
   )
 
-  it.effect("gives the room of ended answers to others", () =>
+  it.effect("gives the space of expired answers to new ones", () =>
     Effect.gen(function* () {
       const { narrow, pass } = yield* Subject
       const cache = yield* narrow

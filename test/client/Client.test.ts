@@ -24,7 +24,7 @@ const textOf = async (stream: AsyncIterable<{ readonly choices: ReadonlyArray<{ 
   return said
 }
 
-/** The input of the client for a call, whose path it splits by the template of its operation. */
+/** Returns the client's input for a call. It splits the path by the template of the operation. */
 const inputOf = (id: OperationId, { body, form, path }: Call) => {
   const [pathname = "", query = ""] = path.split("?")
   const [, template = ""] = operations[id].split(" ")
@@ -40,7 +40,7 @@ const inputOf = (id: OperationId, { body, form, path }: Call) => {
 }
 
 describe("the typed client", () => {
-  it.live("returns the lines of a file as they are, one or several", () =>
+  it.live("returns the lines of a file unchanged, one or several", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { client } = yield* caller(service)
@@ -55,7 +55,7 @@ describe("the typed client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("reaches every operation of the contract", () =>
+  it.live("can call every operation of the contract", () =>
     Effect.gen(function* () {
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
@@ -81,17 +81,17 @@ describe("the typed client", () => {
         })
         const input = { ...inputOf(id, call), headers: id.startsWith("console.") ? session : {} }
         const ask = client.call as (id: OperationId, input: object) => Promise<unknown>
-        // Events of Stripe need its signature.
+        // An event of Stripe needs Stripe's signature.
         const wrong = id === "payments.stripe" ? ["unknown_route"] : ["unknown_route", "validation_error"]
         const outcome = yield* Effect.promise(() => ask(id, input).catch((error: unknown) => error))
-        // What the calls name may be in a state that refuses them; the request itself must be one that the service understands.
+        // The state of a resource may reject the call, but the gateway must understand the request itself.
         if (outcome instanceof TollgateError) assert.notInclude(wrong, outcome.code, id)
         else assert.notInstanceOf(outcome, Error, `${id}: ${String(outcome)}`)
       }
     }).pipe(Effect.scoped)
   )
 
-  it.live("streams typed events in every dialect, and gives money as numbers and as nano-dollars", () =>
+  it.live("streams typed events in every dialect, and converts money between numbers and nano-dollars", () =>
     Effect.gen(function* () {
       const { client } = yield* caller(yield* startService())
       const chat = yield* Effect.promise(() => textOf(client.stream("chat.completions", { body: hello })))
@@ -114,7 +114,7 @@ describe("the typed client", () => {
       })
       assert.include(messages, "Hello!")
       const answer = yield* Effect.promise(() => client.call("chat.completions", { body: hello }))
-      const cost = answer.cost_usd ?? assert.fail("no cost")
+      const cost = answer.cost_usd ?? assert.fail("the answer has no cost")
       assert.isAbove(cost, 0)
       assert.strictEqual(usdFromNano(nanoFromUsd(cost)), cost)
       const receipt = yield* Effect.promise(() =>
@@ -124,7 +124,7 @@ describe("the typed client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names the wrong field, a refused connection, and a stream that broke", () =>
+  it.live("has an error for an invalid field, a refused connection and a broken stream each", () =>
     Effect.gen(function* () {
       const { client } = yield* caller(yield* startService())
       const refused = yield* rejection(client.call("chat.completions", { body: { ...hello, temperature: 9 } }))
@@ -141,7 +141,7 @@ describe("the typed client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a path parameter that would lead to another operation", () =>
+  it.live("rejects a path parameter that would lead to another operation", () =>
     Effect.gen(function* () {
       const client = createClient({ baseUrl: "http://127.0.0.1:9", maxRetries: 0 })
       for (const id of ["", ".", "..", "../key", "a/../../key", "a//b"]) {
@@ -173,7 +173,7 @@ describe("the typed client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends the request of a stream that its reader leaves", () =>
+  it.live("cancels the request of a stream when the reader stops", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { client } = yield* caller(service)
@@ -182,7 +182,7 @@ describe("the typed client", () => {
         for await (const chunk of given.stream("chat.completions", { body: hello, headers })) {
           if (chunk.choices[0]?.delta.content) return
         }
-        assert.fail("no content")
+        assert.fail("the stream has no content")
       }
       yield* Effect.promise(() => leave(client))
       const newest = Effect.promise(() => client.call("requests.list").then(({ data }) => data[0]))

@@ -14,14 +14,14 @@ const clientOf = (baseUrl: string, key: string) =>
     Effect.provideContext(makeEffectClient({ baseUrl, apiKey: Option.some(Redacted.make(key)) }), context)
   )
 
-describe("the client for programs on Effect", () => {
+describe("the Effect client", () => {
   it.live("decodes answers, fails with the errors of the contract, and streams", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
       const client = yield* clientOf(`${service.origin}/api/v1`, inferenceKey)
       const answer = yield* client.chat.chatCompletions({ payload, headers: {} })
-      if (Stream.isStream(answer)) return assert.fail("a stream")
+      if (Stream.isStream(answer)) return assert.fail("the answer is a stream")
       assert.include(String(answer.choices[0]?.message.content), "Hello!")
       const failed = yield* Effect.flip(
         client.chat.chatCompletions({ payload: { ...payload, model: "no-such-model" }, headers: {} })
@@ -29,7 +29,7 @@ describe("the client for programs on Effect", () => {
       if (!(failed instanceof BadRequestError)) return assert.fail(String(failed))
       assert.strictEqual(failed.error.code, "unknown_model")
       const streamed = yield* client.chat.chatCompletions({ payload: { ...payload, stream: true }, headers: {} })
-      if (!Stream.isStream(streamed)) return assert.fail("no stream")
+      if (!Stream.isStream(streamed)) return assert.fail("the answer is not a stream")
       const events = yield* Stream.runCollect(streamed)
       assert.strictEqual(events.at(-1)?.data, "[DONE]")
       assert.isAbove(events.length, 3)
@@ -50,12 +50,12 @@ describe("the client for programs on Effect", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is charged once, whatever breaks between the attempts of a paid call", () =>
+  it.live("is charged once when a connection breaks between the attempts of a paid call", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
       const keys: Array<unknown> = []
-      // Passes each request on, and takes the answer of the first one from the client.
+      // Forwards each request, and drops the answer to the first one.
       const flaky = yield* upstream(async (request, response) => {
         const key = String(request.headers["idempotency-key"])
         keys.push(key)
@@ -71,7 +71,7 @@ describe("the client for programs on Effect", () => {
       })
       const client = yield* clientOf(flaky.origin, inferenceKey)
       const answer = yield* client.chat.chatCompletions({ payload, headers: {} })
-      if (Stream.isStream(answer)) return assert.fail("a stream")
+      if (Stream.isStream(answer)) return assert.fail("the answer is a stream")
       assert.lengthOf(keys, 2)
       assert.strictEqual(keys[0], keys[1])
       assert.notStrictEqual(keys[0], "undefined")

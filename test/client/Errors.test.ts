@@ -5,7 +5,7 @@ const errorOf = (body: unknown, headers: Record<string, string> = {}) =>
   new TollgateError(400, new Headers(headers), body, false)
 
 describe("an error of the client", () => {
-  it("reads the envelope of every surface", () => {
+  it("reads the error envelope of every dialect", () => {
     const details = [{ field: "model", message: "must be a text" }]
     const openai = errorOf({ error: { message: "m", type: "t", code: "c", param: "model" }, details })
     assert.deepStrictEqual([openai.message, openai.type, openai.code, openai.param], ["m", "t", "c", "model"])
@@ -16,7 +16,7 @@ describe("an error of the client", () => {
     assert.deepStrictEqual([legacy.message, legacy.code, legacy.requestId], ["m", "c", "req_2"])
   })
 
-  it("is made of any body, for a proxy may have answered", () => {
+  it("accepts any body, because a proxy may have answered", () => {
     for (const body of ["<html>", "", null, 7, []]) assert.strictEqual(errorOf(body).message, "status 400")
   })
 })

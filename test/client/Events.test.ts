@@ -17,7 +17,7 @@ const streamOf = (pieces: ReadonlyArray<Uint8Array>): ReadableStream<Uint8Array>
   })
 }
 
-/** The events of a body that comes in pieces of so many bytes. */
+/** Returns the events of a body that arrives in pieces of `size` bytes. */
 const read = async (body: string, size = 1_000): Promise<ReadonlyArray<unknown>> => {
   const whole = bytes.encode(body)
   const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, index) =>
@@ -29,14 +29,14 @@ const read = async (body: string, size = 1_000): Promise<ReadonlyArray<unknown>>
 }
 
 describe("the events of a stream", () => {
-  it.effect("are the same however the bytes are cut, without comments", () =>
+  it.effect("are the same however the bytes are split, and exclude comments", () =>
     Effect.promise(async () => {
       const body = 'data: {"a":"ü€😀"}\r\n\r\n: keep-alive\n\nevent: x\ndata:{"b":\ndata: 1}\n\ndata: [DONE]\n\n'
       for (let size = 1; size < 20; size++) assert.deepStrictEqual(await read(body, size), [{ a: "ü€😀" }, { b: 1 }])
     })
   )
 
-  it.effect("end with the last event of each dialect, and a body that ends before it is an error", () =>
+  it.effect("end with the last event of each dialect, and fail when the body ends before it", () =>
     Effect.gen(function* () {
       for (const last of ["message_stop", "response.completed", "response.incomplete", "response.failed"]) {
         const body = `data: {"type":"${last}"}\n\n`
@@ -48,7 +48,7 @@ describe("the events of a stream", () => {
     })
   )
 
-  it.effect("that report an error throw it", () =>
+  it.effect("throw the error that one of them reports", () =>
     Effect.gen(function* () {
       for (const data of [
         '{"error":{"message":"m","code":"c"}}',

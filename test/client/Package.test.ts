@@ -1,4 +1,4 @@
-/** The package of the client as its users have it: packed, installed into an empty project, run, type-checked and bundled. */
+/** Tests the client's package as its users have it: packed, installed into an empty project, run, type-checked and bundled. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
@@ -13,7 +13,7 @@ import { root } from "../support/Sources.ts"
 
 const run = promisify(execFile)
 
-/** Of a browser bundle that chats only, in bytes after gzip. */
+/** The largest browser bundle of a program that only chats, in bytes after gzip. */
 const MOST_BYTES = 35_000
 
 const program = `
@@ -64,7 +64,7 @@ const temporaryDirectory = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** An empty project with the packed client. */
+/** Creates an empty project with the packed client. */
 const project = Effect.gen(function* () {
   const directory = yield* temporaryDirectory
   const files = {
@@ -85,7 +85,7 @@ const project = Effect.gen(function* () {
 })
 
 describe("the package of the client", () => {
-  it.live("installs into an empty project, runs, type-checks under strict, and is small in a browser's bundle", () =>
+  it.live("installs into an empty project, runs, type-checks under strict, and makes a small browser bundle", () =>
     Effect.gen(function* () {
       const directory = yield* project
       const service = yield* startService()

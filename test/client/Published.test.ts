@@ -9,13 +9,13 @@ import { root } from "../support/Sources.ts"
 const document: Document = JSON.parse(openApiText())
 const options: FormatOptions = JSON.parse(readFileSync(join(root, ".oxfmtrc.json"), "utf8"))
 
-// `npm run published` writes both files anew.
+// `npm run published` writes both files again.
 describe("the typed client", () => {
   for (const [name, write] of [
     ["Contract.ts", clientTypes],
     ["Operations.ts", clientOperations]
   ] as const) {
-    it(`has in ${name} what the published document says`, async () => {
+    it(`is generated in ${name} from the published document`, async () => {
       const { code } = await format(name, write(document), options)
       await expect(code).toMatchFileSnapshot(join(root, "src/client", name))
     })

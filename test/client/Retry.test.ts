@@ -7,8 +7,8 @@ const head = (status: number, headers: Readonly<Record<string, string>> = {}) =>
   header: (name: string) => headers[name]
 })
 
-describe("whether a request is sent again", () => {
-  it("is decided by X-Should-Retry, and without it by the status", () => {
+describe("a retry", () => {
+  it("depends on X-Should-Retry, and without it on the status", () => {
     for (const status of [408, 409, 425, 429, 500, 502, 503, 504]) assert.isTrue(isPassing(head(status)), `${status}`)
     for (const status of [400, 401, 402, 403, 404, 422, 501]) assert.isFalse(isPassing(head(status)), `${status}`)
     assert.isTrue(isPassing(head(400, { "x-should-retry": "true" })))
@@ -19,7 +19,7 @@ describe("whether a request is sent again", () => {
     for (const [header, ms] of retryAfters) assert.strictEqual(retryAfterMs(header, RETRY_AFTER_NOW), ms, header)
   })
 
-  it("waits as long as Retry-After asks for, up to a minute, and else longer each time, up to eight seconds", () => {
+  it("waits as long as Retry-After asks, up to a minute, and otherwise longer each time, up to 8 seconds", () => {
     assert.strictEqual(waitOf(head(429, { "retry-after": "7" }), 0), 7_000)
     assert.strictEqual(waitOf(head(429, { "retry-after": "1.5" }), 0), 1_500)
     const soon = waitOf(head(429, { "retry-after": new Date(Date.now() + 20_000).toUTCString() }), 0)

@@ -10,12 +10,12 @@ import { rejection } from "./rejection.ts"
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] } as const
 
 describe("a request of the client", () => {
-  it.live("is charged once, whatever breaks between its attempts", () =>
+  it.live("is charged once when a connection breaks between its attempts", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
       const seen: Array<string | undefined> = []
-      // Passes each request on, and takes the answer of the first one from the client.
+      // Forwards each request, and drops the answer to the first one.
       const flaky = yield* upstream(async (request, response) => {
         const key = request.headers["idempotency-key"]
         seen.push(typeof key === "string" ? key : undefined)
@@ -76,7 +76,7 @@ describe("a request of the client", () => {
         true,
         2
       ])
-      // A wait of an hour is the caller's to decide.
+      // The caller decides whether to wait for an hour.
       assert.deepStrictEqual(yield* ask([429, { "retry-after": "3600" }]), [429, "c", "model", true, 1])
     }).pipe(Effect.scoped)
   )

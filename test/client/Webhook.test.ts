@@ -10,7 +10,7 @@ const timestamp = 1_800_000_000
 const at = (seconds: number) => new Date((timestamp + seconds) * 1_000)
 
 describe("the client's check of a webhook", () => {
-  it.effect("takes a signature by the endpoint's secret, also while it is rotated, and refuses all else", () =>
+  it.effect("accepts a signature with the endpoint's secret, also during a rotation, and rejects everything else", () =>
     Effect.promise(async () => {
       const headers = signatureHeaders(secrets, { id: "msg_1", timestamp, body })
       const [secret = "", other = ""] = secrets.map(Redacted.value)
@@ -27,7 +27,7 @@ describe("the client's check of a webhook", () => {
         } catch (error) {
           return String(error)
         }
-        return assert.fail(`taken: ${JSON.stringify(given)} at ${seconds}`)
+        return assert.fail(`accepted: ${JSON.stringify(given)} at ${seconds}`)
       }
       assert.include(await refused({ body: `${body} ` }), "webhook-signature")
       assert.include(await refused({ secret: Redacted.value(secretOf(new Uint8Array(32))) }), "webhook-signature")

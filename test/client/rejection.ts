@@ -1,11 +1,11 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 
-/** What a promise is rejected with. */
+/** Returns the error with which a promise rejects. */
 export const rejection = (promise: Promise<unknown>): Effect.Effect<unknown> =>
   Effect.promise(() =>
     promise.then(
-      () => assert.fail("it must fail"),
+      () => assert.fail("the promise did not reject"),
       (error: unknown) => error
     )
   )

@@ -9,7 +9,7 @@ import { root } from "../support/Sources.ts"
 const pages = readPages(join(root, "docs")).pipe(Effect.provide(NodeServices.layer))
 
 describe("the pages of docs/", () => {
-  it.effect("stand in a frame without inline script or style", () =>
+  it.effect("are rendered in a frame without inline script or style", () =>
     Effect.map(pages, (found) => {
       for (const page of found) {
         const html = pageHtml(found, page)

@@ -8,7 +8,7 @@ import { root } from "../support/Sources.ts"
 const pages = readPages(join(root, "docs")).pipe(Effect.provide(NodeServices.layer))
 
 describe("the pages of docs/", () => {
-  it.effect("come in the order in which a reader meets them", () =>
+  it.effect("are listed in reading order", () =>
     Effect.map(pages, (found) => {
       assert.strictEqual(found[0]?.path, "guide/quick-start")
       const sections = found.map(({ section }) => section)
@@ -17,7 +17,7 @@ describe("the pages of docs/", () => {
     })
   )
 
-  it.effect("lead to pages and headings that there are", () =>
+  it.effect("link only to existing pages and headings", () =>
     Effect.map(pages, (found) => {
       const known = new Map(found.map((page) => [page.path, page]))
       for (const { html, path } of found) {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { hrefOf, render } from "../../src/documentation/Markdown.ts"
 
 describe("a page in Markdown", () => {
-  it("has its title, its headings with anchors, and its words for the search", () => {
+  it("is rendered with its title, its headings with anchors, and its text for the search", () => {
     const { headings, html, text, title } = render(
       "guide/a.md",
       "# Keys & more\n\nSome *words*.\n\n## Rotate a key\n\nMore."
@@ -13,7 +13,7 @@ describe("a page in Markdown", () => {
     assert.strictEqual(text, "Keys & more Some words. Rotate a key More.")
   })
 
-  it("colours known languages and shows raw HTML as text", () => {
+  it("highlights known languages and shows raw HTML as text", () => {
     const { html } = render("a.md", '```js\nconst a = "<b>"\n```\n\n<script>alert(1)</script>\n')
     assert.include(html, '<span class="hljs-keyword">const</span>')
     assert.include(html, "&lt;script&gt;")
@@ -21,7 +21,7 @@ describe("a page in Markdown", () => {
     assert.include(render("a.md", "```sh\ncurl -d '{}'\n```").text, "curl -d '{}'")
   })
 
-  it("leads links to served pages, and drops those to files that are not served", () => {
+  it("links to served pages, and drops links to files that are not served", () => {
     assert.strictEqual(hrefOf("guide/a.md", "limits.md"), "/docs/guide/limits")
     assert.strictEqual(hrefOf("guide/a.md", "../operate/admin.md#keys"), "/docs/operate/admin#keys")
     assert.strictEqual(hrefOf("guide/a.md", "#here"), "#here")

@@ -9,7 +9,7 @@ import { root } from "../support/Sources.ts"
 const pages = readPages(join(root, "docs")).pipe(Effect.provide(NodeServices.layer))
 
 describe("the pages of docs/", () => {
-  it.effect("are there for the search and for language models", () =>
+  it.effect("are available to the search and to language models", () =>
     Effect.map(pages, (found) => {
       const entry = searchEntries(found).find(({ path }) => path === "guide/keys-projects-budgets")
       assert.isTrue(entry?.headings.some(([, text]) => text === "Rotate a key without downtime"))

@@ -21,7 +21,7 @@ const open = Effect.gen(function* () {
 })
 
 describe("the tools that read an account", () => {
-  it.live("give its balance after a request, and what is left in the key's budget", () =>
+  it.live("return its balance after a request, and the rest of the key's budget", () =>
     Effect.gen(function* () {
       const { call, chat } = yield* open
       const { cost_usd } = yield* chat
@@ -31,7 +31,7 @@ describe("the tools that read an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("give its usage and receipts as the API does", () =>
+  it.live("return the same usage and receipts as the API", () =>
     Effect.gen(function* () {
       const { call, chat, inferenceKey, service } = yield* open
       const { request_id: id } = yield* chat
@@ -51,7 +51,7 @@ describe("the tools that read an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("show nothing of another account", () =>
+  it.live("answer `not_found` for a receipt of another account", () =>
     Effect.gen(function* () {
       const { call, chat, service } = yield* open
       const { request_id: id } = yield* chat

@@ -14,7 +14,7 @@ const open = Effect.gen(function* () {
 })
 
 describe("list_models", () => {
-  it.live("lists models in a short form, filtered as GET /models filters", () =>
+  it.live("lists models in a short form, with the filters of GET /models", () =>
     Effect.gen(function* () {
       const { call, service, inferenceKey } = yield* open
       const { structuredContent } = yield* call("list_models", {
@@ -42,7 +42,7 @@ describe("list_models", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names arguments that there are not", () =>
+  it.live("rejects unknown arguments by name", () =>
     Effect.gen(function* () {
       const { call } = yield* open
       const { isError, _meta: failed } = yield* call("list_models", { modality: "text", colour: "red" })
@@ -56,7 +56,7 @@ describe("list_models", () => {
 })
 
 describe("get_model", () => {
-  it.live("gives what GET /models/{id} gives, and not_found for others", () =>
+  it.live("returns the answer of GET /models/{id}, and `not_found` for an unknown id", () =>
     Effect.gen(function* () {
       const { call, inferenceKey, service } = yield* open
       const { structuredContent } = yield* call("get_model", { id: "svc/auto" })
@@ -72,7 +72,7 @@ describe("get_model", () => {
 })
 
 describe("estimate_cost", () => {
-  it.live("gives what POST /estimate gives", () =>
+  it.live("returns the answer of POST /estimate", () =>
     Effect.gen(function* () {
       const { call, inferenceKey, service } = yield* open
       const chat = { model: "gpt-4o-mini", input: "Hello!", max_tokens: 100 }

@@ -30,13 +30,13 @@ const receipts = (service: Service, key: string) =>
 
 const hello = { model: "gpt-4o-mini", prompt: "Hello!" }
 
-/** Ten words, one every so many milliseconds. */
+/** Returns headers for a simulated answer of ten words, one every `ms` milliseconds. */
 const slowly = (ms: number) => ({
   "x-svc-sandbox": `chunk_ms=${ms},text=one%20two%20three%20four%20five%20six%20seven%20eight%20nine%20ten`
 })
 
 describe("chat", () => {
-  it.live("is charged exactly as POST /chat/completions is, under its own operation", () =>
+  it.live("is charged exactly like POST /chat/completions, under its own operation", () =>
     Effect.gen(function* () {
       const { account, call, inferenceKey, service } = yield* open()
       const rest = yield* Effect.flatMap(
@@ -67,7 +67,7 @@ describe("chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges once for one idempotency key, and answers the same again", () =>
+  it.live("charges once for one idempotency key, and repeats the answer", () =>
     Effect.gen(function* () {
       const { account, call, service } = yield* open()
       const once = { ...hello, idempotency_key: "one" }
@@ -85,7 +85,7 @@ describe("chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges once for calls with one idempotency key that come at once", () =>
+  it.live("charges once for concurrent calls with one idempotency key", () =>
     Effect.gen(function* () {
       const { account, call, service } = yield* open(10, { "x-svc-sandbox": "latency_ms=200" })
       const once = { ...hello, idempotency_key: "one" }
@@ -102,7 +102,7 @@ describe("chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails without a hold where it may cost more than max_cost_usd, and keeps within it otherwise", () =>
+  it.live("fails without a hold when it may cost more than `max_cost_usd`, and otherwise holds at most that", () =>
     Effect.gen(function* () {
       const { account, call, inferenceKey, service } = yield* open()
       const low = yield* call({ ...hello, max_cost_usd: 0.000001 })
@@ -118,7 +118,7 @@ describe("chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails with the API's code where the balance does not suffice", () =>
+  it.live("fails with the API's code when the balance is too low", () =>
     Effect.gen(function* () {
       const { call, inferenceKey, service } = yield* open(0)
       const { _meta, isError } = yield* call(hello)
@@ -129,7 +129,7 @@ describe("chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says what is wrong with its arguments by their names", () =>
+  it.live("rejects invalid arguments by name", () =>
     Effect.gen(function* () {
       const { call } = yield* open()
       const neither = yield* call({ model: "gpt-4o-mini" })
@@ -143,7 +143,7 @@ describe("chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes a conversation with instructions, and a preset", () =>
+  it.live("accepts a conversation with instructions, and a preset", () =>
     Effect.gen(function* () {
       const { account, call, service } = yield* open()
       const messages = [
@@ -180,7 +180,7 @@ describe("chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stops when it is cancelled in the middle, and charges what had come", () =>
+  it.live("stops when the client cancels it, and charges the output until then", () =>
     Effect.gen(function* () {
       const { account, client, inferenceKey, service } = yield* open(10, slowly(200))
       const cancel = new AbortController()
@@ -207,7 +207,7 @@ describe("chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stops for a client without a session that is cancelled in the middle", () =>
+  it.live("stops when a client without a session cancels it, and charges the output until then", () =>
     Effect.gen(function* () {
       const { account, inferenceKey, service } = yield* open()
       const client = yield* modernClient(service.origin, inferenceKey, slowly(200))
@@ -229,7 +229,7 @@ describe("chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stops when its client leaves", () =>
+  it.live("stops when its client disconnects", () =>
     Effect.gen(function* () {
       const { account, inferenceKey, service } = yield* open(10)
       const session = yield* openSession(service.origin, inferenceKey)
@@ -251,7 +251,7 @@ describe("chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives what had come of an answer that broke off, which is charged", () =>
+  it.live("returns the partial output of an answer that breaks, and charges for it", () =>
     Effect.gen(function* () {
       const { account, client, inferenceKey, service } = yield* open(10, { "x-svc-sandbox": "fault=break,after=3" })
       // oxlint-disable-next-line typescript/no-explicit-any

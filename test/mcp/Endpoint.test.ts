@@ -1,4 +1,4 @@
-/** What stands in front of the MCP server, on the whole service. */
+/** Authentication, host checks, rate limits and sessions in front of the MCP server, on the whole gateway. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { request as rawRequest } from "node:http"
@@ -7,14 +7,14 @@ import { json, startService } from "../support/Service.ts"
 
 const list = { jsonrpc: "2.0", id: 7, method: "tools/list" }
 
-/** A JSON-RPC error, its HTTP status, and the code of the envelope in it. */
+/** Returns the HTTP status of a JSON-RPC error, the code of the envelope in it, and its id. */
 const errorOf = (response: Response) =>
   Effect.map(json(response), ({ error, id, jsonrpc }) => {
     assert.strictEqual(jsonrpc, "2.0")
     return [response.status, error.data.error.code, id]
   })
 
-/** fetch sends no `Host` of its own. */
+/** Returns the status of a request with any `Host`, which `fetch` cannot set. */
 const statusWithHost = (origin: string, headers: Record<string, string>, body: object) =>
   Effect.promise(
     () =>
@@ -29,21 +29,23 @@ const statusWithHost = (origin: string, headers: Record<string, string>, body: o
   )
 
 describe("/mcp", () => {
-  it.live("answers 401 with WWW-Authenticate and the envelope in a JSON-RPC error without a good key", () =>
-    Effect.gen(function* () {
-      const { account, origin } = yield* startService()
-      const none = yield* send(origin, undefined, list)
-      assert.strictEqual(none.headers.get("www-authenticate"), "Bearer")
-      assert.deepStrictEqual(yield* errorOf(none), [401, "missing_api_key", null])
-      const bad = yield* send(origin, `svc_sk_${"A".repeat(43)}`, list)
-      assert.strictEqual(bad.headers.get("www-authenticate"), "Bearer")
-      assert.deepStrictEqual(yield* errorOf(bad), [401, "invalid_api_key", null])
-      const { managementKey } = yield* account()
-      assert.deepStrictEqual(yield* errorOf(yield* send(origin, managementKey, list)), [403, "wrong_key_kind", null])
-    }).pipe(Effect.scoped)
+  it.live(
+    "answers 401 with WWW-Authenticate and the envelope in a JSON-RPC error to a request without a valid key",
+    () =>
+      Effect.gen(function* () {
+        const { account, origin } = yield* startService()
+        const none = yield* send(origin, undefined, list)
+        assert.strictEqual(none.headers.get("www-authenticate"), "Bearer")
+        assert.deepStrictEqual(yield* errorOf(none), [401, "missing_api_key", null])
+        const bad = yield* send(origin, `svc_sk_${"A".repeat(43)}`, list)
+        assert.strictEqual(bad.headers.get("www-authenticate"), "Bearer")
+        assert.deepStrictEqual(yield* errorOf(bad), [401, "invalid_api_key", null])
+        const { managementKey } = yield* account()
+        assert.deepStrictEqual(yield* errorOf(yield* send(origin, managementKey, list)), [403, "wrong_key_kind", null])
+      }).pipe(Effect.scoped)
   )
 
-  it.live("takes the key as x-api-key", () =>
+  it.live("accepts the key as `x-api-key`", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()
       const { inferenceKey } = yield* account()
@@ -55,7 +57,7 @@ describe("/mcp", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stops a revoked key at once", () =>
+  it.live("rejects a revoked key at once", () =>
     Effect.gen(function* () {
       const { account, keys, origin } = yield* startService()
       const { account: owner, inferenceKey } = yield* account()
@@ -74,7 +76,7 @@ describe("/mcp", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a rebound Host and a foreign Origin", () =>
+  it.live("answers 403 to a foreign Host and a foreign Origin", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService({ PUBLIC_URL: "https://api.example.com" })
       const { inferenceKey } = yield* account()
@@ -90,7 +92,7 @@ describe("/mcp", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts messages against the default limit of the key, and calls against that of their operation", () =>
+  it.live("counts messages against the default rate limit of the key, and calls against that of their operation", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService({ RATE_LIMIT_SCALE: "0.05" })
       const { inferenceKey } = yield* account()
@@ -111,7 +113,7 @@ describe("/mcp", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("continues a session that this node does not know, and ends one for its client", () =>
+  it.live("continues a session that this node does not know, and ends one when its client asks", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()
       const { inferenceKey } = yield* account()
@@ -129,7 +131,7 @@ describe("/mcp", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers what is no message in JSON-RPC, and other methods with those it takes", () =>
+  it.live("answers invalid messages in JSON-RPC, and other HTTP methods with the allowed ones", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()
       const { inferenceKey } = yield* account()

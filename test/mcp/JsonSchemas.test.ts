@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { inputSchemaOf, outputSchemaOf } from "../../src/mcp/JsonSchemas.ts"
 
 describe("inputSchemaOf", () => {
-  it("puts descriptions at their members, leaves null out, and closes the object", () => {
+  it("puts descriptions at their members, omits null, and forbids other members", () => {
     const schema = Schema.Struct({
       model: Schema.String.check(Schema.isMaxLength(3)).annotateKey({ description: "The model." }),
       n: Schema.optionalKey(Schema.NullOr(Schema.Boolean)).annotateKey({ description: "How many." })
@@ -18,7 +18,7 @@ describe("inputSchemaOf", () => {
 })
 
 describe("outputSchemaOf", () => {
-  it("has an object at its root, and named schemas among its definitions", () => {
+  it("has an object at its root, and named schemas in `$defs`", () => {
     const Part = Schema.Struct({ text: Schema.String }).annotate({ identifier: "Part" })
     const Whole = Schema.Struct({ parts: Schema.Array(Part), first: Part }).annotate({ identifier: "Whole" })
     const { $defs, properties, type } = outputSchemaOf(Whole) as Record<string, unknown>

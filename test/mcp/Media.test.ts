@@ -25,7 +25,7 @@ const bytesAt = (url: string) =>
   Effect.promise(async () => Buffer.from(await (await fetch(url)).arrayBuffer()).toString("base64"))
 
 describe("generate_image", () => {
-  it.live("gives images to look at and their addresses, at the price of POST /images/generations", () =>
+  it.live("returns images and their URLs, at the price of POST /images/generations", () =>
     Effect.gen(function* () {
       const { account, call, inferenceKey, service } = yield* open
       const asked = { model: "flux-dev", prompt: "a kite", size: "64x64", n: 2 }
@@ -46,7 +46,7 @@ describe("generate_image", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("makes nothing that costs more than max_cost_usd, and no more images than a client can take", () =>
+  it.live("rejects a price above `max_cost_usd`, and more images than a client can take", () =>
     Effect.gen(function* () {
       const { account, call, service } = yield* open
       const dear = yield* call("generate_image", { model: "flux-dev", prompt: "a kite", n: 2, max_cost_usd: 0.03 })
@@ -59,7 +59,7 @@ describe("generate_image", () => {
 })
 
 describe("create_video and get_video", () => {
-  it.live("make a clip in the background, charged once for one idempotency key, and link to it", () =>
+  it.live("create a video in the background, charge once for one idempotency key, and link to the video", () =>
     Effect.gen(function* () {
       const { account, call, inferenceKey, service } = yield* open
       const asked = {
@@ -90,7 +90,7 @@ describe("create_video and get_video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sell no clip for more than max_cost_usd", () =>
+  it.live("reject a price above `max_cost_usd`", () =>
     Effect.gen(function* () {
       const { account, call, service } = yield* open
       const asked = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9", max_cost_usd: 0.5 }
@@ -102,7 +102,7 @@ describe("create_video and get_video", () => {
 })
 
 describe("speak", () => {
-  it.live("gives the audio of POST /audio/speech at its price", () =>
+  it.live("returns the audio of POST /audio/speech at the same price", () =>
     Effect.gen(function* () {
       const { account, call, inferenceKey, service } = yield* open
       const asked = { model: "tts-1", input: "Hello there", voice: "nova", response_format: "wav" }

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { callCostOf, reportWhile } from "../../src/mcp/Paying.ts"
 
 describe("reportWhile", () => {
-  it.effect("tells once a second how far a call is, and only of what is more than before", () =>
+  it.effect("reports the progress of a call once a second, and only when it has increased", () =>
     Effect.gen(function* () {
       const told: Array<string> = []
       let progress = 0
@@ -22,16 +22,16 @@ describe("reportWhile", () => {
     })
   )
 
-  it.effect("tells nothing to a client that does not ask", () =>
+  it.effect("reports nothing to a client that does not ask for progress", () =>
     Effect.gen(function* () {
-      const said = () => assert.fail("not asked")
+      const said = () => assert.fail("the progress was computed")
       assert.strictEqual(yield* reportWhile({ report: undefined }, said, Effect.succeed(1)), 1)
     })
   )
 })
 
-describe("paidOf", () => {
-  it("takes cost and request from an answer of the API", () => {
+describe("callCostOf", () => {
+  it("takes the cost and the request id from an answer of the API", () => {
     const paid = callCostOf({ cost_usd: 0.5, request_id: "req_1" }, true)
     assert.deepStrictEqual(paid, { costUsd: 0.5, requestId: "req_1", replayed: true })
   })

@@ -4,7 +4,7 @@ import { sessionClient } from "../support/Mcp.ts"
 import { startService } from "../support/Service.ts"
 
 describe("prompts", () => {
-  it.live("are listed with what they take, and filled in", () =>
+  it.live("are listed with their arguments, and filled in", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()
       const { inferenceKey } = yield* account()
@@ -32,7 +32,7 @@ describe("prompts", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("suggest models that can be called", () =>
+  it.live("suggest callable models", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()
       const { inferenceKey } = yield* account()

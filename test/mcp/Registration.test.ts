@@ -4,7 +4,7 @@ import { callOf, openSession, send, sessionClient } from "../support/Mcp.ts"
 import { json, startService } from "../support/Service.ts"
 
 describe("registered tools", () => {
-  it.live("say what they do to a client that has to choose or confirm", () =>
+  it.live("have descriptions and hints for a client that chooses or confirms them", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()
       const { inferenceKey } = yield* account()
@@ -26,7 +26,7 @@ describe("registered tools", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("give each of several calls in one request an id of its own", () =>
+  it.live("give each call in a batch its own request id", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()
       const { inferenceKey } = yield* account()
@@ -39,7 +39,7 @@ describe("registered tools", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuse arguments that are no object, and names that no tool has", () =>
+  it.live("reject the name of an unknown tool", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()
       const { inferenceKey } = yield* account()

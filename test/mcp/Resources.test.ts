@@ -16,7 +16,7 @@ const open = Effect.gen(function* () {
 })
 
 describe("resources", () => {
-  it.live("are the models that can be called", () =>
+  it.live("include the callable models", () =>
     Effect.gen(function* () {
       const { inferenceKey, read, service } = yield* open
       const { mimeType, text } = yield* read("tollgate://models")
@@ -30,7 +30,7 @@ describe("resources", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are receipts by the id of their request, of one's own account alone", () =>
+  it.live("include receipts by request id, only of the client's own account", () =>
     Effect.gen(function* () {
       const { client, inferenceKey, read, service } = yield* open
       const { resourceTemplates } = yield* Effect.promise(() => client.listResourceTemplates())
@@ -55,7 +55,7 @@ describe("resources", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are the pages of the documentation as Markdown", () =>
+  it.live("include the pages of the documentation as Markdown", () =>
     Effect.gen(function* () {
       const { client, inferenceKey, read, service } = yield* open
       const { resources } = yield* Effect.promise(() => client.listResources())

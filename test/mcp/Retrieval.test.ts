@@ -21,7 +21,7 @@ const open = Effect.gen(function* () {
 })
 
 describe("search", () => {
-  it.live("finds what POST /search finds, at its price, and says it as text", () =>
+  it.live("returns the results of POST /search at the same price, also as text", () =>
     Effect.gen(function* () {
       const { call, operationOf, rest, spent } = yield* open
       const asked = { query: "first people on the moon", max_results: 2 }
@@ -40,7 +40,7 @@ describe("search", () => {
 })
 
 describe("embed", () => {
-  it.live("gives the vectors of POST /embeddings at its price, once for one idempotency key", () =>
+  it.live("returns the vectors of POST /embeddings at the same price, charged once for one idempotency key", () =>
     Effect.gen(function* () {
       const { call, operationOf, rest, spent } = yield* open
       const asked = { model: "text-embedding-3-small", input: ["a cat", "a dog"], dimensions: 8 }
@@ -58,7 +58,7 @@ describe("embed", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes texts alone, and not too many", () =>
+  it.live("rejects 101 texts, and the parameter `encoding_format`", () =>
     Effect.gen(function* () {
       const { call, spent } = yield* open
       const many = yield* call("embed", { model: "text-embedding-3-small", input: Array(101).fill("a") })
@@ -71,7 +71,7 @@ describe("embed", () => {
 })
 
 describe("rerank", () => {
-  it.live("orders documents as POST /rerank does, at its price", () =>
+  it.live("orders documents like POST /rerank, at the same price", () =>
     Effect.gen(function* () {
       const { call, operationOf, rest, spent } = yield* open
       const asked = { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"], top_n: 1 }

@@ -14,12 +14,12 @@ import { json, startService } from "../support/Service.ts"
 
 const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 
-const fixture = (what: string) => `calls ${what} that the suite asks servers to offer for it alone`
+const fixture = (what: string) => `calls ${what}, which servers offer only for the suite`
 const tool = (name: string) => fixture(`the tool \`${name}\``)
 const resource = (uri: string) => fixture(`the resource \`${uri}\``)
 const prompt = (name: string) => fixture(`the prompt \`${name}\``)
 
-/** Every scenario of the suite for servers: whether it is run, or why it does not apply. */
+/** Every server scenario of the suite: "run", or the reason why it does not apply. */
 const SCENARIOS: Readonly<Record<string, "run" | string>> = {
   "server-initialize": "run",
   "logging-set-level": "run",
@@ -86,7 +86,7 @@ const suite = join(
   "dist/index.js"
 )
 
-/** Runs a command of the suite; answers its exit code and what it printed. */
+/** Runs a command of the suite. Returns its exit code and its output. */
 const conformance = (...args: ReadonlyArray<string>) =>
   Effect.promise(
     () =>
@@ -102,7 +102,7 @@ const conformance = (...args: ReadonlyArray<string>) =>
 const NAMES: ReadonlyArray<string> = McpToolName.literals
 
 describe("the MCP server", () => {
-  it.live("serves the official client of revisions with sessions", () =>
+  it.live("serves the official client of protocol revisions with sessions", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()
       const { inferenceKey } = yield* account(12)
@@ -119,7 +119,7 @@ describe("the MCP server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("serves the official client of the revision without sessions", () =>
+  it.live("serves the official client of the protocol revision without sessions", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()
       const { inferenceKey } = yield* account(12)
@@ -134,13 +134,13 @@ describe("the MCP server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("is described in the guide, tool by tool", () => {
+  it("has every tool in the table of the guide", () => {
     const page = textOf("docs/guide/mcp.md")
     const described = [...page.matchAll(/^\| `(\w+)` \| .* \| (free|by \w+) \|$/gm)].map(([, name]) => name!)
     assert.sameMembers(described, [...NAMES])
   })
 
-  it.live("speaks every revision with sessions", () =>
+  it.live("supports every protocol revision with sessions", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()
       const { inferenceKey } = yield* account()
@@ -154,7 +154,7 @@ describe("the MCP server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("shows a key its allowed tools alone, and calls no others for it", () =>
+  it.live("lists and calls only the tools that the key allows", () =>
     Effect.gen(function* () {
       const { account, api, origin } = yield* startService()
       const { inferenceKey, managementKey } = yield* account()
@@ -197,7 +197,7 @@ describe("the MCP server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows of every scenario of the conformance suite, and of its fixtures", () =>
+  it.live("has a decision about every server scenario of the conformance suite", () =>
     Effect.gen(function* () {
       const { output } = yield* conformance("list")
       const [, servers = ""] = /Server scenarios[^\n]*\n([^]*?)\n\n/.exec(output) ?? []

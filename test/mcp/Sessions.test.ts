@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { McpSessions } from "../../src/mcp/Sessions.ts"
 
-/** Inner sessions that number themselves, and what was opened and ended. */
+/** Returns a server that numbers its sessions, and a log of those it opened and ended. */
 const inner = () => {
   const log: Array<string> = []
   let opened = 0
@@ -22,7 +22,7 @@ const idWithin = (sessions: McpSessions, key: string, id: string) =>
   sessions.within(key, id, "2025-06-18", (found) => Effect.succeed(found))
 
 describe("McpSessions", () => {
-  it.effect("uses a session under the id it was opened by, for its key alone", () =>
+  it.effect("uses a session under its own id, and only for its key", () =>
     Effect.gen(function* () {
       const server = inner()
       const sessions = new McpSessions(server)
@@ -33,7 +33,7 @@ describe("McpSessions", () => {
     })
   )
 
-  it.effect("continues a session of another node, and opens it once for requests that come at once", () =>
+  it.effect("continues a session of another node, and opens it once for concurrent requests", () =>
     Effect.gen(function* () {
       const server = inner()
       const sessions = new McpSessions(server)
@@ -43,7 +43,7 @@ describe("McpSessions", () => {
     })
   )
 
-  it.effect("does not continue a session that its client has ended, or an id that is none", () =>
+  it.effect("does not continue a session that its client has ended, or an invalid id", () =>
     Effect.gen(function* () {
       const server = inner()
       const sessions = new McpSessions(server)
@@ -56,7 +56,7 @@ describe("McpSessions", () => {
     })
   )
 
-  it.effect("drops the session that was unused the longest, but none that is in use", () =>
+  it.effect("drops the least recently used session, but none that is in use", () =>
     Effect.gen(function* () {
       const server = inner()
       const sessions = new McpSessions(server, 2)

@@ -4,8 +4,8 @@ import { PresetCache, REMEMBERED_MS } from "../../src/presets/PresetCache.ts"
 const kept = (memory: PresetCache<string>, key: string, bytes = 1, now = 0) =>
   memory.keep(key, key.toUpperCase(), bytes, memory.changes, now)
 
-describe("what is remembered", () => {
-  it("lives for a short while", () => {
+describe("the preset cache", () => {
+  it("keeps a preset for `REMEMBERED_MS`", () => {
     const memory = new PresetCache<string>()
     kept(memory, "a", 1, 100)
     assert.strictEqual(memory.get("a", 100 + REMEMBERED_MS - 1), "A")
@@ -14,7 +14,7 @@ describe("what is remembered", () => {
     assert.strictEqual(memory.get("a", 100 + REMEMBERED_MS), "A")
   })
 
-  it("is forgotten at once, and so is what was being read at the time", () => {
+  it("forgets a preset at once, and ignores a read that began before", () => {
     const memory = new PresetCache<string>()
     kept(memory, "a")
     kept(memory, "b")
@@ -28,7 +28,7 @@ describe("what is remembered", () => {
     assert.strictEqual(memory.get("a", 0), "read since")
   })
 
-  it("is bounded in number, the oldest first", () => {
+  it("keeps at most 10,000 presets, and drops the oldest first", () => {
     const memory = new PresetCache<string>()
     for (let index = 0; index <= 10_000; index++) kept(memory, `k${index}`)
     assert.isUndefined(memory.get("k0", 0))
@@ -36,7 +36,7 @@ describe("what is remembered", () => {
     assert.strictEqual(memory.get("k10000", 0), "K10000")
   })
 
-  it("is bounded in size, however often the same is kept", () => {
+  it("keeps a limited number of bytes, and counts a preset once however often it is stored", () => {
     const memory = new PresetCache<string>()
     const quarter = 4 * 1_048_576
     for (let times = 0; times < 9; times++) kept(memory, "a", quarter)

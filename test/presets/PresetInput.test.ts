@@ -6,7 +6,7 @@ import { parseChain } from "../../src/domain/Chain.ts"
 
 const preset = (config: unknown, more: object = {}) => ({ slug: "p", name: "A preset", config, ...more })
 
-/** The wrong fields of a preset, in order. */
+/** Returns the invalid fields of a preset, in order. */
 const fieldsOf = (input: unknown, decode: (input: unknown) => Result.Result<unknown, unknown> = decodeNew) => {
   const result = decode(input) as ReturnType<typeof decodeNew>
   if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError") return []
@@ -39,15 +39,15 @@ const full = {
   routing: { strategy: "cost", providers: { only: ["openai"] }, data_policy: "no_training" }
 }
 
-describe("a preset to be made", () => {
-  it("may say every parameter of a chat request", () => {
+describe("a new preset", () => {
+  it("may set every parameter of a chat request", () => {
     assert.deepStrictEqual(Result.getOrThrow(decodeNew(preset(full))), preset(full) as never)
     const described = preset({ model: "a, b" }, { slug: `0${"-a".repeat(31)}`, description: "What it is for" })
     assert.isTrue(Result.isSuccess(decodeNew(described)))
     assert.isTrue(Result.isSuccess(decodeNew(preset({ model: "a", models: ["a", "b"] }, { description: null }))))
   })
 
-  it("says which of its fields are wrong", () => {
+  it("is rejected with the names of its invalid fields", () => {
     assert.deepStrictEqual(fieldsOf(preset({ model: "a", temperature: 9, top_p: -1 })), [
       "config.temperature",
       "config.top_p"
@@ -65,7 +65,7 @@ describe("a preset to be made", () => {
     for (const input of ["p", null, 7, undefined]) assert.deepStrictEqual(fieldsOf(input), ["body"])
   })
 
-  it("has nothing that it could not mean, at any depth", () => {
+  it("is rejected for fields that a preset cannot set, at any depth", () => {
     for (const name of ["messages", "stream", "stream_options", "user", "metadata", "session_id", "n", "provider"]) {
       assert.deepStrictEqual(fieldsOf(preset({ model: "a", [name]: null })), [`config.${name}`])
     }
@@ -74,7 +74,7 @@ describe("a preset to be made", () => {
     assert.deepStrictEqual(fieldsOf(preset({ model: "a" }, { version: 3 })), ["version"])
   })
 
-  it("has the models that a request may name, and no preset", () => {
+  it("may name the same models as a request, but no preset", () => {
     const configs: ReadonlyArray<readonly [string | undefined, ReadonlyArray<string> | undefined]> = [
       ...(["a", "a,b", "a, b", ",a", "a,", "a,,b", "a,a", "@p", "a,@p", "@p,a"].map((model) => [
         model,
@@ -102,7 +102,7 @@ describe("a preset to be made", () => {
     assert.deepStrictEqual(fieldsOf(preset({ model: null })), ["config.model"])
   })
 
-  it("is of a size, and of texts that can be written down", () => {
+  it("is rejected when it is too large, or has text that the database cannot store", () => {
     const long = {
       type: "json_schema",
       json_schema: { name: "a", schema: { description: "d".repeat(MAX_CONFIG_BYTES) } }
@@ -117,7 +117,7 @@ describe("a preset to be made", () => {
     }
   })
 
-  it("has texts of as many characters as the contract says, of which one may be two units", () => {
+  it("counts the characters of its texts in code points, up to the limits of the contract", () => {
     for (const more of [{ name: "😀".repeat(128) }, { description: "😀".repeat(1_024) }]) {
       assert.deepStrictEqual(fieldsOf(preset({ model: "a" }, more)), [])
     }
@@ -126,7 +126,7 @@ describe("a preset to be made", () => {
     assert.deepStrictEqual(fieldsOf(preset({ model: "a", instructions: "a".repeat(32_769) })), ["config.instructions"])
   })
 
-  it("names a bounded number of mistakes", () => {
+  it("is rejected with at most 32 invalid fields", () => {
     const tools = Array.from({ length: 120 }, () => ({ type: "function", function: { name: "" } }))
     assert.lengthOf(fieldsOf(preset({ model: "a", tools })), 32)
     const stop = Array.from({ length: 32_000 }, () => 1)
@@ -134,8 +134,8 @@ describe("a preset to be made", () => {
   })
 })
 
-describe("a change", () => {
-  it("names what is to change, and is as strict", () => {
+describe("a change of a preset", () => {
+  it("must change at least one field, and follows the same rules as a new preset", () => {
     assert.deepStrictEqual(fieldsOf({}, decodeChange), ["body"])
     assert.isTrue(Result.isSuccess(decodeChange({ name: "B", description: null, config: full })))
     assert.deepStrictEqual(fieldsOf({ slug: "q" }, decodeChange), ["slug"])
@@ -144,8 +144,8 @@ describe("a change", () => {
   })
 })
 
-describe("a configuration as it is kept", () => {
-  it("has no nulls at its top, and its members in the order they came in", () => {
+describe("a stored configuration", () => {
+  it("omits nulls at its top level, and keeps the order of fields", () => {
     const config = { top_p: null, model: "a", response_format: null, seed: 1 } as PresetConfig
     assert.strictEqual(configJson(config), `{"model":"a","seed":1}`)
     const decoded = Result.getOrThrow(decodeNew(preset({ tools: full.tools, model: "a" })))

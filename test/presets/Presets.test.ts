@@ -24,7 +24,7 @@ const make = (accountId: string, slug = "p", more: object = {}) =>
     presets.create({ accountId, actor, preset: { slug, name: "A preset", config, ...more } })
   )
 
-/** The reason of a failure, or its tag where it has none. */
+/** Returns the tag of a failure's reason, or the failure's own tag when it has no reason. */
 const whyOf = <A>(effect: Effect.Effect<A, { readonly _tag: string }, Presets>) =>
   Effect.map(Effect.result(effect), (result) => {
     if (Result.isSuccess(result)) return "no failure"
@@ -32,7 +32,7 @@ const whyOf = <A>(effect: Effect.Effect<A, { readonly _tag: string }, Presets>) 
     return error.reason?._tag ?? error._tag
   })
 
-/** Runs at another time than now, as far as clocks are asked. */
+/** Runs an effect with the clock ahead by `byMs`. */
 const later =
   (byMs: number) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -45,7 +45,7 @@ const later =
 
 describe("Presets", () => {
   layer(rooms.pipe(Layer.provideMerge(database)), { excludeTestServices: true })((it) => {
-    it.effect("makes a preset in its first version, and gives it to its account alone", () =>
+    it.effect("creates a preset with its first version, which only its own account can use", () =>
       Effect.gen(function* () {
         const presets = yield* Presets
         const [mine, other] = [yield* newAccount, yield* newAccount]
@@ -65,7 +65,7 @@ describe("Presets", () => {
       })
     )
 
-    it.effect("refuses what is wrong by its field, and leaves nothing of it", () =>
+    it.effect("rejects an invalid preset by field, and stores nothing of it", () =>
       Effect.gen(function* () {
         const presets = yield* Presets
         const accountId = yield* newAccount
@@ -81,7 +81,7 @@ describe("Presets", () => {
       })
     )
 
-    it.effect("makes the next version of another configuration, and none of the same", () =>
+    it.effect("creates a new version for another configuration, and none for the same one", () =>
       Effect.gen(function* () {
         const presets = yield* Presets
         const accountId = yield* newAccount
@@ -110,7 +110,7 @@ describe("Presets", () => {
       })
     )
 
-    it.effect("goes back to a version, and on from the newest", () =>
+    it.effect("activates an earlier version, and numbers the next one after the newest", () =>
       Effect.gen(function* () {
         const presets = yield* Presets
         const accountId = yield* newAccount
@@ -127,7 +127,7 @@ describe("Presets", () => {
       })
     )
 
-    it.effect("keeps the order of members, which the schema of an answer has a meaning in", () =>
+    it.effect("keeps the order of fields, which matters in an output schema", () =>
       Effect.gen(function* () {
         const presets = yield* Presets
         const accountId = yield* newAccount
@@ -139,7 +139,7 @@ describe("Presets", () => {
       })
     )
 
-    it.effect("writes down who did what, and nothing of what it is configured to say", () =>
+    it.effect("records every change and its actor in the audit log, without the configuration", () =>
       Effect.gen(function* () {
         const presets = yield* Presets
         const accountId = yield* newAccount
@@ -169,7 +169,7 @@ describe("Presets", () => {
       })
     )
 
-    it.effect("forgets what was read while a transaction around a change was not committed, when it is told", () =>
+    it.effect("forgets on `forget` a preset that it read before the outer transaction of a change committed", () =>
       Effect.gen(function* () {
         const presets = yield* Presets
         const sql = yield* SqlClient.SqlClient
@@ -212,7 +212,7 @@ describe("Presets", () => {
       })
     )
 
-    it.effect("allows a hundred of an account, however many are made at once", () =>
+    it.effect("allows 100 presets per account, however many are created at once", () =>
       Effect.gen(function* () {
         const accountId = yield* newAccount
         yield* Effect.forEach(Array.from({ length: MAX_PRESETS_PER_ACCOUNT - 3 }), (_, at) => make(accountId, `p${at}`))
@@ -229,7 +229,7 @@ describe("Presets", () => {
       })
     )
 
-    it.effect("numbers versions in one row, however many are made at once, up to a thousand", () =>
+    it.effect("numbers versions without a gap, however many are created at once, up to 1,000", () =>
       Effect.gen(function* () {
         const presets = yield* Presets
         const sql = yield* SqlClient.SqlClient
@@ -250,7 +250,7 @@ describe("Presets", () => {
       })
     )
 
-    it.effect("changes no version, and loses none but with its preset", () =>
+    it.effect("never changes a version, and deletes it only with its preset", () =>
       Effect.gen(function* () {
         const presets = yield* Presets
         const sql = yield* SqlClient.SqlClient
@@ -275,7 +275,7 @@ describe("Presets", () => {
       })
     )
 
-    it.effect("finds nothing under what is no slug", () =>
+    it.effect("finds nothing under an invalid slug", () =>
       Effect.gen(function* () {
         const presets = yield* Presets
         const accountId = yield* newAccount
@@ -285,7 +285,7 @@ describe("Presets", () => {
       })
     )
 
-    it.effect("shows a change made here at once, and one made elsewhere within five seconds", () =>
+    it.effect("shows a change by this node at once, and one by another node within five seconds", () =>
       Effect.gen(function* () {
         const here = yield* Presets
         const elsewhere = yield* Effect.provide(Presets, Layer.fresh(Presets.layer), { local: true })
@@ -309,7 +309,7 @@ describe("Presets", () => {
     )
   })
 
-  it.live("is unavailable while the database is away, but for what is remembered", () =>
+  it.live("is unavailable while the database is down, except for cached presets", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("presets")
       yield* Effect.gen(function* () {

@@ -5,8 +5,8 @@ const place = { accountId: "a", session: "s" }
 const wide = { session: { messages: 1_000, bytes: 2 * MAX_RESERVED_BYTES }, accountBytes: 2 * MAX_RESERVED_BYTES }
 const size = (bytes: number, messages = 1) => ({ messages, bytes })
 
-describe("room that is promised to turns", () => {
-  it("is no more than is left of their session, in messages and in bytes", () => {
+describe("space reserved for turns", () => {
+  it("is at most what is left in their session, in messages and in bytes", () => {
     const reserved = new ReservedSpace()
     const left = { ...wide, session: { messages: 3, bytes: 10 } }
     assert.isDefined(reserved.take(place, size(4, 2), left))
@@ -16,7 +16,7 @@ describe("room that is promised to turns", () => {
     assert.isDefined(reserved.take(place, size(6), left))
   })
 
-  it("is no more than is left of their account, over all of its sessions", () => {
+  it("is at most what is left in their account, over all of its sessions", () => {
     const reserved = new ReservedSpace()
     const left = { ...wide, accountBytes: 10 }
     assert.isDefined(reserved.take(place, size(6), left))
@@ -24,7 +24,7 @@ describe("room that is promised to turns", () => {
     assert.isDefined(reserved.take({ accountId: "b", session: "third" }, size(5), left))
   })
 
-  it("is no more of one account than its share, so that others have theirs", () => {
+  it("is limited per account, so that other accounts have their share", () => {
     const reserved = new ReservedSpace()
     assert.isDefined(reserved.take(place, size(MAX_ACCOUNT_RESERVED_BYTES), wide))
     assert.isUndefined(reserved.take({ ...place, session: "other" }, size(1), wide))
@@ -36,7 +36,7 @@ describe("room that is promised to turns", () => {
     assert.isUndefined(reserved.take({ accountId: "c", session: "c" }, size(1), wide))
   })
 
-  it("is given back once", () => {
+  it("is released only once", () => {
     const reserved = new ReservedSpace()
     const left = { ...wide, session: { messages: 2, bytes: 10 } }
     const giveBack = reserved.take(place, size(10), left)

@@ -18,7 +18,7 @@ const ids = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.map(sql<{ id: string }>`SELECT id FROM session ORDER BY id`, (rows) => rows.map(({ id }) => id))
 )
 
-/** Three sessions with a message each, of which two had no turn for eight days. */
+/** Creates three sessions with a message each. Two of them have had no turn for eight days. */
 const recorded = Effect.gen(function* () {
   const [sessions, sql] = [yield* Sessions, yield* SqlClient.SqlClient]
   const { id: account } = yield* (yield* Accounts).create("s@example.com", { type: "operator", id: "t" })
@@ -43,7 +43,7 @@ const total = (account: string) =>
 
 describe("sweeps of recorded conversations", () => {
   it.live(
-    "delete those without a turn for the retention, with their messages and their share of the account's bounds",
+    "delete sessions without a turn for the retention, with their messages and their share of the account's totals",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -57,7 +57,7 @@ describe("sweeps of recorded conversations", () => {
       }).pipe(Effect.scoped, Effect.provide(rooms))
   )
 
-  it.live("skip a session whose turn is being recorded, and keep all with a retention of zero", () =>
+  it.live("skip a session whose turn is being recorded, and delete nothing when the retention is zero", () =>
     Effect.gen(function* () {
       const [sessions, sql] = [yield* Sessions, yield* SqlClient.SqlClient]
       const { all } = yield* recorded

@@ -23,7 +23,7 @@ const rooms = (url: string) =>
     Layer.provideMerge(Logger.layer([]))
   )
 
-/** On a database of its own, as an account of it. */
+/** Runs a body on a new database, with an account in it. */
 const as = <A, E>(
   body: (account: string, url: string) => Effect.Effect<A, E, Sessions | Accounts | SqlClient.SqlClient>
 ) =>
@@ -41,7 +41,7 @@ const nothing = { sessionId: undefined, metadata: undefined, model: undefined }
 const opened = (account: string, sessionId?: string) =>
   Effect.flatMap(Sessions, (sessions) => sessions.open(account, { ...nothing, sessionId }))
 
-/** As the database has it now, but for what is said otherwise. */
+/** Admits messages to a session as the database has it, except for the fields of `otherwise`. */
 const admitted = (
   account: string,
   id: string,
@@ -54,13 +54,13 @@ const admitted = (
     return yield* sessions.admit({ accountId: account, session: { ...session, ...otherwise }, messages })
   })
 
-/** A turn from its admission to its record. */
+/** Admits a turn and records it. */
 const had = (account: string, id: string, one: Turn) =>
   Effect.gen(function* () {
     yield* (yield* Sessions).record(yield* admitted(account, id, one.messages), one)
   })
 
-/** Which bound is met. */
+/** Returns the limit that an admission exceeds. */
 const bound = (admission: Effect.Effect<unknown, { readonly _tag: string }, Sessions>) =>
   Effect.map(Effect.flip(admission), (error) => ("bound" in error ? error.bound : error._tag))
 
@@ -83,7 +83,7 @@ const saidIn = (id: string) =>
   )
 
 describe("a session", () => {
-  it.live("is the same for the same name of one account, even of two at once", () =>
+  it.live("is the same for the same name of one account, even when two requests open it at once", () =>
     as((account) =>
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -102,7 +102,7 @@ describe("a session", () => {
     )
   )
 
-  it.live("is found by its caller's name and by its id, the name first", () =>
+  it.live("is found by its client's name and by its id, the name first", () =>
     as((account) =>
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -115,7 +115,7 @@ describe("a session", () => {
     )
   )
 
-  it.live("is one of a bounded number", () =>
+  it.live("cannot be opened beyond the account's limits on sessions and bytes", () =>
     as((account) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -138,7 +138,7 @@ describe("a session", () => {
     )
   )
 
-  it.live("has what was said in order, each once, and its sums", () =>
+  it.live("has its messages in order, each once, and their totals", () =>
     as((account) =>
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -170,7 +170,7 @@ describe("a session", () => {
     )
   )
 
-  it.live("has once what the system says before the last part of a conversation, and what it says anew", () =>
+  it.live("has a system message once when the client repeats it, and a changed one in addition", () =>
     as((account) =>
       Effect.gen(function* () {
         const { id } = yield* opened(account)
@@ -193,7 +193,7 @@ describe("a session", () => {
     )
   )
 
-  it.live("keeps turns whole that come at once", () =>
+  it.live("keeps concurrent turns whole", () =>
     as((account) =>
       Effect.gen(function* () {
         const { id } = yield* opened(account)
@@ -209,7 +209,7 @@ describe("a session", () => {
     )
   )
 
-  it.live("has room until it has its most messages or bytes, of which those known to it take none", () =>
+  it.live("has room up to its limits; messages it already has do not count", () =>
     as((account) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -221,7 +221,7 @@ describe("a session", () => {
         const full = { messages: MAX_MESSAGES_PER_SESSION - 2 }
         yield* room(full, [...known, user("b")])
         assert.strictEqual(yield* bound(room(full, [...known, user("b"), user("c")])), "messages of the session")
-        // A message and the room of an answer.
+        // A message and the space reserved for an answer.
         const needed = MESSAGE_BYTES + 3 + 131_072
         const heavy = { bytes: BigInt(MAX_SESSION_BYTES - needed) }
         yield* room(heavy, [...known, user("b")])
@@ -233,7 +233,7 @@ describe("a session", () => {
     )
   )
 
-  it.live("has each turn that was admitted, of many at once, and admits no more than it has room for", () =>
+  it.live("records every admitted turn of many concurrent ones, and admits only those that fit", () =>
     as((account) =>
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -266,7 +266,7 @@ describe("a session", () => {
     )
   )
 
-  it.live("has not again what was free and is its last turn", () =>
+  it.live("does not record a free turn that repeats its last one", () =>
     as((account) =>
       Effect.gen(function* () {
         const { id } = yield* opened(account)
@@ -286,7 +286,7 @@ describe("a session", () => {
 })
 
 describe("an admission", () => {
-  it.live("keeps its room until it is released, and while it is recorded", () =>
+  it.live("keeps its space until it is released, or until its record is written", () =>
     as((account, url) =>
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -312,7 +312,7 @@ describe("an admission", () => {
     )
   )
 
-  it.live("lets what several nodes admitted in up to twice the bound, and no further", () =>
+  it.live("of several nodes is recorded up to twice the limit, and no further", () =>
     as((account) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -331,7 +331,7 @@ describe("an admission", () => {
 })
 
 describe("a record", () => {
-  it.live("is made once the database is back, and nobody waits for it", () =>
+  it.live("is written once the database is back, and the request does not wait for it", () =>
     as((account, url) =>
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -349,7 +349,7 @@ describe("a record", () => {
     )
   )
 
-  it.live("of a session that is not there is none", () =>
+  it.live("of an unknown session writes nothing", () =>
     as(() =>
       Effect.gen(function* () {
         const nowhere: Admission = {

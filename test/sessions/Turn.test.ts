@@ -12,35 +12,35 @@ import {
 const said = (...texts: ReadonlyArray<string>): ReadonlyArray<RequestMessage> =>
   texts.map((content, index) => ({ role: index % 2 === 0 ? "user" : "assistant", content }))
 
-/** What of the second conversation is new to a session whose last messages are the first. */
+/** Returns what a request adds to a session that ends with these messages. */
 const added = (session: ReadonlyArray<RequestMessage>, request: ReadonlyArray<RequestMessage>) => {
   const last = messagesOfRequest(session).map(({ digest }) => digest)
   const messages = messagesOfRequest(request)
   return messages.slice(countKnown(last, messages)).map(({ content }) => JSON.parse(content))
 }
 
-describe("what is new to a session", () => {
-  it("is all, when it is empty or none of it was said before", () => {
+describe("what a request adds to a session", () => {
+  it("is everything when the session is empty or has none of it", () => {
     assert.deepStrictEqual(added([], said("a")), ["a"])
     assert.deepStrictEqual(added(said("a", "b"), said("c")), ["c"])
   })
 
-  it("is what comes after the whole conversation, or after its last part", () => {
+  it("is what follows the whole conversation, or its last part", () => {
     assert.deepStrictEqual(added(said("a", "b"), said("a", "b", "c")), ["c"])
     assert.deepStrictEqual(added(said("a", "b", "c", "d"), said("c", "d", "e")), ["e"])
     assert.deepStrictEqual(added(said("a", "b"), said("a", "b")), [])
   })
 
-  it("is all, when the conversation was changed", () => {
+  it("is everything when the client changed the conversation", () => {
     assert.deepStrictEqual(added(said("a", "b"), said("a", "x", "c")), ["a", "x", "c"])
     assert.deepStrictEqual(added([{ role: "user", content: "a" }], [{ role: "system", content: "a" }]), ["a"])
   })
 
-  it("takes the longest part for known", () => {
+  it("is what follows the longest part that the session has", () => {
     assert.deepStrictEqual(added(said("a", "a", "a"), said("a", "a", "a", "b")), ["b"])
   })
 
-  it("minds what is said, not whether it is a string or a part", () => {
+  it("depends on the content, not on whether it is a string or a part", () => {
     const parts = [{ role: "user", content: [{ type: "text", text: "a" }] }]
     assert.deepStrictEqual(added(said("a"), [...parts, ...said("b")]), ["b"])
     const image = [{ role: "user", content: [{ type: "image_url", image_url: { url: "https://example.com/" } }] }]
@@ -48,8 +48,8 @@ describe("what is new to a session", () => {
   })
 })
 
-describe("the end of a session", () => {
-  it("is what it is, however it is said", () => {
+describe("endsWith", () => {
+  it("is true for the last messages of a session, whatever their number, and for no others", () => {
     const last = messagesOfRequest(said("a", "b", "c")).map(({ digest }) => digest)
     for (const end of [[], ["c"], ["a", "b", "c"]]) {
       const roles = said("a", "b", "c").slice(3 - end.length)
@@ -61,8 +61,8 @@ describe("the end of a session", () => {
   })
 })
 
-describe("a message as it is recorded", () => {
-  it("has of a picture and a file their type and size, and is another for another of them", () => {
+describe("a recorded message", () => {
+  it("has only the type and size of an image or a file, and another digest for another one", () => {
     const png = (bytes: string) => `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`
     const parts = (bytes: string) => [
       { type: "text", text: "look: data:,here" },
@@ -81,7 +81,7 @@ describe("a message as it is recorded", () => {
     assert.notStrictEqual(one!.digest, other!.digest)
   })
 
-  it("has its content as JSON, whatever characters it has", () => {
+  it("has its content as JSON, whatever its characters are", () => {
     const text = '\0 \ud800 "é"'
     const [message] = messagesOfRequest([{ role: "user", content: text }])
     assert.strictEqual(JSON.parse(message!.content), text)
@@ -89,7 +89,7 @@ describe("a message as it is recorded", () => {
     assert.strictEqual(bytesOf([{ content: "é" }, { content: "a" }]), 3 + 2 * MESSAGE_BYTES)
   })
 
-  it("says of an answer what it was, and is the same when it is said again", () => {
+  it("has the model, usage and cost of an answer, and the same digest when the client sends the answer back", () => {
     const answer = { content: "b", model: "m", usage: { total_tokens: 3 }, cost: 12n }
     const recorded = messageOfAnswer({ name: "t", messages: [], answer, free: false })
     assert.deepInclude(recorded, { role: "assistant", content: '"b"', turn: "t", model: "m", cost: "12" })
