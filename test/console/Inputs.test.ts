@@ -1,4 +1,4 @@
-/** The console keeps what an owner types, and secrets shown once, until the owner is done. The next owner sees none of it. */
+/** The console keeps typed texts and secrets that it shows once until the owner is done. The next owner sees none of them. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { missingBrowser, type Page, settled } from "../support/Browser.ts"
@@ -31,7 +31,7 @@ const converse = async (page: Page, origin: string, key: string) => {
 const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeTestServices: true }) : () => undefined
 
 withBrowser("the console", (it) => {
-  it.effect("keeps a secret on the page until the owner has stored it, and a form at a click beside it", () =>
+  it.effect("keeps a secret on the page until the owner has stored it, and a form after a click outside of it", () =>
     Effect.gen(function* () {
       const { origin, page } = yield* signedIn
       yield* Effect.promise(async () => {
@@ -56,7 +56,7 @@ withBrowser("the console", (it) => {
     })
   )
 
-  it.effect("gives the next owner neither the key nor the conversation of the owner before", () =>
+  it.effect("shows the next owner neither the key nor the conversation of the previous owner", () =>
     Effect.gen(function* () {
       const { inferenceKey, origin, page } = yield* signedIn
       yield* Effect.promise(async () => {
@@ -79,7 +79,7 @@ withBrowser("the console", (it) => {
     })
   )
 
-  it.effect("keeps a conversation while another tab is shown, and brings back one that was cleared", () =>
+  it.effect("keeps a conversation while it shows another tab, and restores a cleared one on undo", () =>
     Effect.gen(function* () {
       const { inferenceKey, origin, page } = yield* signedIn
       yield* Effect.promise(async () => {
@@ -127,7 +127,7 @@ withBrowser("the console", (it) => {
     })
   )
 
-  it.effect("empties the search field with its filter, and gives up a filter at Escape", () =>
+  it.effect("clears the search field with its filter, and drops an unfinished filter on Escape", () =>
     Effect.gen(function* () {
       const { origin, page } = yield* signedIn
       yield* Effect.promise(async () => {
@@ -143,7 +143,7 @@ withBrowser("the console", (it) => {
     })
   )
 
-  it.effect("says when a page does not list everything", () =>
+  it.effect("says when a page lists only the newest 100 entries", () =>
     Effect.gen(function* () {
       const { origin, page } = yield* signedIn
       const file = { object: "file", bytes: 1, created_at: 1, expires_at: null, filename: "a.jsonl", purpose: "batch" }
@@ -194,7 +194,7 @@ withBrowser("the console", (it) => {
     })
   )
 
-  it.effect("says that the browser copied nothing", () =>
+  it.effect("says when the browser does not allow a copy", () =>
     Effect.gen(function* () {
       const { origin, page } = yield* signedIn
       yield* Effect.promise(async () => {

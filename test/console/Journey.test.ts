@@ -1,4 +1,4 @@
-/** The console in a browser: a newcomer's path, and every page without a breach of its policy or of accessibility. */
+/** The console in a browser: a new owner's first steps, and every page without browser errors or accessibility problems. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { gzipSync } from "node:zlib"
@@ -47,7 +47,7 @@ const pages = [
   "/settings"
 ]
 
-/** Pages that begin with one list. */
+/** The pages that begin with a list. */
 const lists = [
   "/keys",
   "/projects",
@@ -72,9 +72,9 @@ declare global {
   }
 }
 
-/** What is seriously wrong for people with other means than sight and mouse. */
+/** Returns the serious accessibility problems of a page. */
 const barriersOf = async (page: Page): Promise<ReadonlyArray<string>> => {
-  // Through the debugger, which no content security policy binds.
+  // The debugger evaluates this, which no content security policy restricts.
   await page.evaluate(axeSource)
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }))
   return violations
@@ -85,7 +85,7 @@ const barriersOf = async (page: Page): Promise<ReadonlyArray<string>> => {
     )
 }
 
-/** One service and one browser for all tests: an account each keeps them apart. */
+/** One gateway and one browser for all tests. Each test has its own account. */
 class Stage extends Context.Service<Stage, Effect.Success<typeof makeStage>>()("test/console/Stage") {
   static readonly layer = Layer.effect(
     Stage,
@@ -100,7 +100,7 @@ const makeStage = Effect.gen(function* () {
   return { mail, verify, service, chromium }
 })
 
-/** A context of an owner who is signed in, on an account with a request. */
+/** Opens a browser context with a signed-in owner, whose account has one request. */
 const signedIn = Effect.fnUntraced(function* (options: BrowserContextOptions = {}) {
   const { chromium, service } = yield* Stage
   const { account, inferenceKey } = yield* service.account(20, "play")
@@ -119,7 +119,7 @@ const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeT
 
 withBrowser("the console", (it) => {
   it.effect(
-    "leads a newcomer from the address over a key and a stream to a receipt, and the revoked key is refused",
+    "leads a new owner from the sign-in over a key and a stream to a receipt, and the gateway rejects the key once revoked",
     () =>
       Effect.gen(function* () {
         const { chromium, mail, service, verify } = yield* Stage
@@ -201,7 +201,7 @@ withBrowser("the console", (it) => {
     ["dark", 390]
   ] as const) {
     it.effect(
-      `shows every page in ${colorScheme} at ${width} pixels without a complaint of the browser or a serious barrier`,
+      `shows every page in ${colorScheme} at ${width} pixels without browser errors or serious accessibility problems`,
       () =>
         Effect.gen(function* () {
           const { service } = yield* Stage
@@ -232,48 +232,50 @@ withBrowser("the console", (it) => {
     )
   }
 
-  it.effect("leads back to the page after a session that ended meanwhile, and says what failed", () =>
-    Effect.gen(function* () {
-      const { chromium, mail, service } = yield* Stage
-      const { origin } = service
-      const email = "bea@example.com"
-      yield* Effect.promise(async () => {
-        const context = await chromium.newContext()
-        const page = await context.newPage()
-        page.setDefaultTimeout(WAIT_MS)
-        const signIn = async () => {
-          await page.getByLabel("Email").fill(email)
-          await page.getByRole("button", { name: "Send code" }).click()
-          await page.getByLabel("Code").waitFor()
-          await page.getByLabel("Code").fill(mail.codeFor(email))
-        }
-        await page.goto(`${origin}/keys`)
-        await signIn()
-        await page.getByText("There is no active key.").waitFor()
+  it.effect(
+    "returns to the page after a new sign-in when the session has ended, and shows the error of a failed request",
+    () =>
+      Effect.gen(function* () {
+        const { chromium, mail, service } = yield* Stage
+        const { origin } = service
+        const email = "bea@example.com"
+        yield* Effect.promise(async () => {
+          const context = await chromium.newContext()
+          const page = await context.newPage()
+          page.setDefaultTimeout(WAIT_MS)
+          const signIn = async () => {
+            await page.getByLabel("Email").fill(email)
+            await page.getByRole("button", { name: "Send code" }).click()
+            await page.getByLabel("Code").waitFor()
+            await page.getByLabel("Code").fill(mail.codeFor(email))
+          }
+          await page.goto(`${origin}/keys`)
+          await signIn()
+          await page.getByText("There is no active key.").waitFor()
 
-        await page.route("**/management/presets*", (route) =>
-          route.fulfill({
-            status: 503,
-            headers: { "x-request-id": "req_01", "x-should-retry": "false" },
-            json: { error: { message: "The store is unavailable.", type: "api_error", code: "service_unavailable" } }
-          })
-        )
-        await page.getByRole("link", { name: "Presets" }).click()
-        const alert = page.getByRole("alert")
-        assert.match(await alert.innerText(), /The store is unavailable\.\s+req_01/)
-        await page.unroute("**/management/presets*")
-        await page.getByRole("button", { name: "Try again" }).click()
-        await page.getByText("There is no preset yet.").waitFor()
+          await page.route("**/management/presets*", (route) =>
+            route.fulfill({
+              status: 503,
+              headers: { "x-request-id": "req_01", "x-should-retry": "false" },
+              json: { error: { message: "The store is unavailable.", type: "api_error", code: "service_unavailable" } }
+            })
+          )
+          await page.getByRole("link", { name: "Presets" }).click()
+          const alert = page.getByRole("alert")
+          assert.match(await alert.innerText(), /The store is unavailable\.\s+req_01/)
+          await page.unroute("**/management/presets*")
+          await page.getByRole("button", { name: "Try again" }).click()
+          await page.getByText("There is no preset yet.").waitFor()
 
-        await context.clearCookies()
-        await page.getByRole("link", { name: "Audit" }).click()
-        await page.waitForURL(/sign-in\?next=/)
-        await signIn()
-        await page.getByRole("heading", { name: "Audit" }).waitFor()
-        assert.strictEqual(new URL(page.url()).pathname, "/audit")
-        await context.close()
+          await context.clearCookies()
+          await page.getByRole("link", { name: "Audit" }).click()
+          await page.waitForURL(/sign-in\?next=/)
+          await signIn()
+          await page.getByRole("heading", { name: "Audit" }).waitFor()
+          assert.strictEqual(new URL(page.url()).pathname, "/audit")
+          await context.close()
+        })
       })
-    })
   )
 
   it.effect("compares models in the playground, runs a tool by hand, and creates images, speech and a video", () =>
@@ -350,7 +352,7 @@ withBrowser("the console", (it) => {
     })
   )
 
-  it.effect("changes the email, declines a notice, ends another session, and names the company on a statement", () =>
+  it.effect("changes the email, turns off a notice, ends another session, and shows the company on a statement", () =>
     Effect.gen(function* () {
       const { mail, service } = yield* Stage
       const { origin } = service
@@ -400,7 +402,7 @@ withBrowser("the console", (it) => {
         const statement = page.getByLabel(/^Statement, /)
         await statement.getByText("Müller & Söhne GmbH").waitFor()
         assert.match(await statement.innerText(), /Hauptstraße 1\n10115 Berlin[^]*DE123456789/)
-        // The browser says so of the tax id that was refused.
+        // The browser reports the rejected tax id as an error.
         return complaints.filter((complaint) => !/status of 400/.test(complaint))
       })
       assert.deepStrictEqual(complaints, [])
@@ -409,7 +411,7 @@ withBrowser("the console", (it) => {
     })
   )
 
-  it.effect("cancels a batch, saves what it wrote, and deletes a file after its name was typed", () =>
+  it.effect("downloads the output of a batch, and deletes a file only after the owner has typed its name", () =>
     Effect.gen(function* () {
       const { service } = yield* Stage
       const { origin } = service
@@ -448,7 +450,7 @@ withBrowser("the console", (it) => {
     ["the gateway is down", undefined],
     ["the limit is reached", { status: 429, code: "rate_limit_exceeded", message: "Too many requests." }]
   ] as const) {
-    it.effect(`says on every page of lists that ${what}, and recovers by a click`, () =>
+    it.effect(`says on every list page that ${what}, and recovers on a click`, () =>
       Effect.gen(function* () {
         const { service } = yield* Stage
         const { context } = yield* signedIn()
@@ -479,7 +481,7 @@ withBrowser("the console", (it) => {
     )
   }
 
-  it.effect("is used by the keyboard alone: the palette, a row of the table, and the way back", () =>
+  it.effect("works with the keyboard alone: the command palette, a table row, and shortcuts to pages", () =>
     Effect.gen(function* () {
       const { service } = yield* Stage
       const { origin } = service
@@ -512,7 +514,7 @@ withBrowser("the console", (it) => {
 })
 
 describe("the built console", () => {
-  it.live("loads at most 300 kB of compressed scripts before its first page", () =>
+  it.live("loads at most 300 kB of compressed scripts for its first page", () =>
     Effect.gen(function* () {
       const html = readFileSync(join(root, "src/console/dist/index.html"), "utf8")
       assert.notMatch(html, /<script(?![^>]*\bsrc=)|\bstyle=|\bon\w+=/)

@@ -22,7 +22,7 @@ class Stage extends Context.Service<Stage, Effect.Success<typeof operatorStage>>
 const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeTestServices: true }) : () => undefined
 
 withBrowser("the operator's section", (it) => {
-  it.effect("lets an operator sign in with a key, keeps the wanted page, and signs out", () =>
+  it.effect("lets an operator sign in with a key, opens the requested page, and signs out", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
       const { service } = stage
@@ -67,7 +67,7 @@ withBrowser("the operator's section", (it) => {
     })
   )
 
-  it.effect("ends at once when the key is revoked, and leads to the sign-in page", () =>
+  it.effect("signs the operator out at once when the key is revoked, and shows the sign-in page", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
       const { key, origin, page } = yield* signedInOperator(stage)
@@ -84,7 +84,7 @@ withBrowser("the operator's section", (it) => {
     })
   )
 
-  it.effect("is closed to owners, who load nothing of it, as the owner's pages are to operators", () =>
+  it.effect("is closed to owners, who load none of its scripts, and owners' pages are closed to operators", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
       const { service } = stage
@@ -118,7 +118,7 @@ withBrowser("the operator's section", (it) => {
     })
   )
 
-  it.effect("finds an account, suspends it at once with a reason, and lets it work again", () =>
+  it.effect("finds an account, suspends it at once with a reason, and resumes it", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
       const { service } = stage
@@ -152,7 +152,7 @@ withBrowser("the operator's section", (it) => {
     })
   )
 
-  it.effect("refunds a part of a request once under a reference, and shows price, cost and margin", () =>
+  it.effect("refunds part of a request once per reference, and shows price, cost and margin", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
       const { service } = stage
@@ -174,7 +174,7 @@ withBrowser("the operator's section", (it) => {
         await page.getByRole("dialog").getByRole("button", { name: "Refund" }).click()
         await page.getByRole("region", { name: "Movements of money" }).getByText("operator:TICKET-8").waitFor()
         await page.getByText("after $0.000001 of refunds").waitFor()
-        // The same again moves nothing.
+        // A second refund with the same reference moves no money.
         await page.getByRole("button", { name: "Refund" }).click()
         await page.getByLabel("Amount in USD").fill("0.000001")
         await page.getByLabel("Reason").fill("slow")
@@ -230,7 +230,7 @@ withBrowser("the operator's section", (it) => {
     })
   )
 
-  it.effect("reports what requests earned and cost by group and by day, with a file of it", () =>
+  it.effect("reports revenue and cost by group and by day, and downloads them as CSV", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
       const { service } = stage
@@ -258,7 +258,7 @@ withBrowser("the operator's section", (it) => {
     })
   )
 
-  it.effect("creates a plan, bounds a provider, stops it and lets it go on", () =>
+  it.effect("creates a plan, sets a bound on a provider's cost, stops the provider and removes the bound", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
       const { service } = stage

@@ -1,4 +1,4 @@
-/** The lists and every page of the operator's section in a browser: filtered, failing, and in several sizes. */
+/** The pages of the operator's section in a browser: filtered, failing, and in several sizes. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
@@ -20,7 +20,7 @@ class Stage extends Context.Service<Stage, Effect.Success<typeof operatorStage>>
   )
 }
 
-/** What is seriously wrong for people with other means than sight and mouse. */
+/** Returns the serious accessibility problems of a page. */
 const barriersOf = async (page: Page): Promise<ReadonlyArray<string>> => {
   await page.evaluate(axeSource)
   const { violations } = await page.evaluate(() =>
@@ -36,8 +36,8 @@ const overflowOf = (page: Page) =>
 
 const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeTestServices: true }) : () => undefined
 
-withBrowser("the pages of operators", (it) => {
-  it.effect("opens the row on which one clicks while a filter is about to take it away", () =>
+withBrowser("the operator's pages", (it) => {
+  it.effect("open the row that the operator clicks while a filter is about to remove it", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
       const { service } = stage
@@ -45,7 +45,7 @@ withBrowser("the pages of operators", (it) => {
       const id = yield* chatAs(service, inferenceKey)
       const { complaints, origin, page } = yield* signedInOperator(stage)
       yield* Effect.promise(async () => {
-        // The press is longer than the pause after which a search begins.
+        // The press lasts longer than the pause after which a search begins.
         const delay = 600
         await page.getByRole("link", { name: account.email }).waitFor()
         await page.getByLabel("Find accounts").fill("finds nothing")
@@ -62,7 +62,7 @@ withBrowser("the pages of operators", (it) => {
     })
   )
 
-  it.effect("keeps the rows of a filter until those of the next one come", () =>
+  it.effect("keep the rows of a filter until those of the next one arrive", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
       const { account } = yield* stage.service.account(10)
@@ -82,14 +82,14 @@ withBrowser("the pages of operators", (it) => {
         assert.isTrue(await row.isVisible())
         await page.waitForURL(/q=finds.nothing|q=finds%20nothing/)
         isHeld = false
-        // The page has given up the searches for the beginning of the words.
+        // The page has cancelled the searches for the first letters.
         await Promise.allSettled(held.map((answer) => answer()))
         await page.getByText("No account matches.").waitFor()
       })
     })
   )
 
-  it.effect("works with the keyboard alone, on a phone as well", () =>
+  it.effect("work with the keyboard alone, on a phone too", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
       const { account } = yield* stage.service.account(10)
@@ -134,7 +134,7 @@ withBrowser("the pages of operators", (it) => {
     })
   )
 
-  it.effect("says what failed and goes on when the gateway answers again", () =>
+  it.effect("show an error when the gateway fails, and recover when it answers again", () =>
     Effect.gen(function* () {
       const stage = yield* Stage
       const { account, inferenceKey } = yield* stage.service.account(10)
@@ -166,7 +166,7 @@ withBrowser("the pages of operators", (it) => {
     [1_280, "light"],
     [1_920, "dark"]
   ] as const) {
-    it.effect(`fits ${width} pixels without a barrier, ${colorScheme}`, () =>
+    it.effect(`fit a width of ${width} pixels without serious accessibility problems, in ${colorScheme}`, () =>
       Effect.gen(function* () {
         const stage = yield* Stage
         const { service } = stage

@@ -1,4 +1,4 @@
-/** The pages of usage and money in a browser: with data, without any, and when the gateway fails. */
+/** The pages about usage and money in a browser: with data, without data, and when the gateway fails. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
@@ -34,7 +34,7 @@ const ask = Effect.fnUntraced(function* (key: string, model: string, play?: stri
 const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeTestServices: true }) : () => undefined
 
 withBrowser("the pages of usage", (it) => {
-  it.effect("show usage by group, narrow it by a click, and keep everything in the URL", () =>
+  it.effect("show usage by group, filter it on a click, and keep every choice in the URL", () =>
     Effect.gen(function* () {
       const { complaints, inferenceKey, origin, page } = yield* signedIn
       yield* ask(inferenceKey, "gpt-4o")
@@ -63,7 +63,7 @@ withBrowser("the pages of usage", (it) => {
         assert.strictEqual(picture.suggestedFilename(), "Requests by status.png")
         const png = readFileSync(await picture.path())
         assert.strictEqual(png.toString("latin1", 1, 4), "PNG")
-        // Twice as wide as the chart with its margins, and not a plain area, which would be far smaller.
+        // The picture is twice as wide as the chart with its margins. An empty picture would be far smaller.
         const shown = await page.evaluate(() => document.querySelector(".chart svg")!.clientWidth)
         assert.strictEqual(png.readUInt32BE(16), 2 * (shown + 40))
         assert.isAbove(png.length, 5_000)
@@ -90,7 +90,7 @@ withBrowser("the pages of usage", (it) => {
     })
   )
 
-  it.effect("say what to do where there is nothing yet", () =>
+  it.effect("say what to do when there is no data yet", () =>
     Effect.gen(function* () {
       const { complaints, origin, page } = yield* signedIn
       yield* Effect.promise(async () => {
@@ -108,7 +108,7 @@ withBrowser("the pages of usage", (it) => {
     })
   )
 
-  it.effect("say what failed and how to go on when the gateway is down or limits the rate", () =>
+  it.effect("show an error and a way to retry when the gateway is down or limits the rate", () =>
     Effect.gen(function* () {
       const { origin, page } = yield* signedIn
       yield* Effect.promise(async () => {
@@ -150,7 +150,7 @@ withBrowser("the pages of usage", (it) => {
     })
   )
 
-  it.effect("lead to the sign-in page when the session ends meanwhile, and keep their address", () =>
+  it.effect("lead to the sign-in page when the session has ended, and keep their URL", () =>
     Effect.gen(function* () {
       const { origin, page } = yield* signedIn
       yield* Effect.promise(async () => {

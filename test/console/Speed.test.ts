@@ -1,4 +1,4 @@
-/** How soon the pages of the console are there, whether they jump, and how smoothly a long list scrolls, in a browser. */
+/** How fast the pages of the console load, whether their layout shifts, and how smoothly a long list scrolls, in a browser. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { writeReceipts } from "../bench/ReceiptsSql.ts"
@@ -11,14 +11,14 @@ announceSkip("the speed of the console's pages", missingBrowser)
 
 const WAIT_MS = 30_000
 const RECEIPTS = 4_000
-/** The layout may shift by this, as browsers count it. It does not depend on the machine. */
+/** The largest layout shift, as browsers count it. It does not depend on the machine. */
 const MOST_SHIFT = 0.05
-/** On a quiet machine these are 1,000 and 1,500; a busy one, which runs other tests, takes a multiple. */
+/** Idle machines need at most 1,000 and 1,500 ms. A machine that runs other tests needs a multiple. */
 const MOST_PAINT_MS = 8_000
 const MOST_DATA_MS = 12_000
-/** Of processor time of the page's thread without a pause. It stays the same while other programs have the processor. */
+/** The longest task of the page's thread, in processor time, which does not grow while other programs run. */
 const MOST_TASK_MS = 50
-/** Between two frames. On a quiet machine it is 50. */
+/** The longest time between two frames. On an idle machine it is 50 ms. */
 const MOST_GAP_MS = 1_000
 
 const paths = [
@@ -33,7 +33,7 @@ class Stage extends Context.Service<Stage, Effect.Success<typeof ownerStage>>()(
   )
 }
 
-/** A page of an owner with thousands of receipts, the last of them a real one. */
+/** Opens a page of an owner with thousands of receipts, the last of them a real one. */
 const signedIn = Effect.gen(function* () {
   const stage = yield* Stage
   const { service } = stage
@@ -47,7 +47,7 @@ const signedIn = Effect.gen(function* () {
   return { page, origin, receipt: answer.headers.get("x-request-id") ?? "" }
 })
 
-/** Notes every shift of the layout that no input caused, from before the page's own scripts on. */
+/** Records every layout shift that no input caused, starting before the page's own scripts. */
 const noteShifts = (page: Page) =>
   page.addInitScript(() => {
     const shifts: Array<number> = []
@@ -70,7 +70,7 @@ const figuresOf = async (page: Page, url: string, path: string): Promise<Figures
   await page.goto(url)
   await settled(page)
   const dataMs = await page.evaluate(() => performance.now())
-  // What comes late may shift, too.
+  // Late content can shift the layout too.
   await page.waitForLoadState("networkidle")
   return {
     path,
@@ -82,7 +82,7 @@ const figuresOf = async (page: Page, url: string, path: string): Promise<Figures
   }
 }
 
-/** The events of a recorded trace that tell of frames and of the work between them. Times are in microseconds. */
+/** An event of a recorded trace about a frame or the work between two. Times are in microseconds. */
 interface TraceEvent {
   readonly name: string
   readonly pid: number
@@ -113,7 +113,7 @@ const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeT
 
 withBrowser("the pages of the console", (it) => {
   it.effect(
-    "paint soon, have their data soon, and do not jump",
+    "paint and show their data in time, and do not shift their layout",
     () =>
       Effect.gen(function* () {
         const { origin, page, receipt } = yield* signedIn
@@ -144,7 +144,7 @@ withBrowser("the pages of the console", (it) => {
   )
 
   it.effect(
-    "scroll through thousands of requests without a long task or a gap",
+    "scroll through thousands of requests without a long task or a long gap between frames",
     () =>
       Effect.gen(function* () {
         const { chromium } = yield* Stage
@@ -157,7 +157,7 @@ withBrowser("the pages of the console", (it) => {
           await chromium.startTracing(page, {
             categories: ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline.frame", "__metadata"]
           })
-          // Its own frames drive it, so that a slow machine scrolls as far as a quick one.
+          // The page's own frames drive the scrolling, so that a slow machine scrolls as far as a fast one.
           const lastRow = await rows.evaluate(async (viewport) => {
             for (let frame = 0; frame < 240; frame++) {
               viewport.scrollTop += 300

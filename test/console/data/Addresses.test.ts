@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { fileUrl, isOperatorPage, operatorPathOf, requestIdIn } from "../../../src/console/data/Addresses.ts"
 
-describe("the address of a file", () => {
-  it("is on the console's origin, whatever the gateway's public address is", () => {
+describe("the URL of a file", () => {
+  it("is on the console's origin, whatever the gateway's public URL is", () => {
     assert.strictEqual(fileUrl("https://gateway.example/files/file_1"), "/files/file_1")
     assert.strictEqual(fileUrl("http://127.0.0.1:8787/files/file_1?x=1"), "/files/file_1?x=1")
   })
 
-  it("stays as it is for anything else", () =>
+  it("is unchanged when it does not lead to a file of the gateway", () =>
     assert.strictEqual(fileUrl("https://cdn.example/clip.mp4"), "https://cdn.example/clip.mp4"))
 })
 
@@ -17,15 +17,15 @@ describe("a pasted request id", () => {
     for (const text of [id, ` ${id}\n`, id.toLowerCase()]) assert.strictEqual(requestIdIn(text), id)
   })
 
-  it("is nothing else", () => {
+  it("is undefined for any other text", () => {
     for (const text of ["", "req_", "req_01JZ", `x${"req_01JZ8Q4T9X2V7B6N5M3K1H0G8F"}`, `req_${"U".repeat(26)}`]) {
       assert.isUndefined(requestIdIn(text), text)
     }
   })
 })
 
-describe("the pages of operators", () => {
-  it("are told from those of owners by their path", () => {
+describe("the operator's pages", () => {
+  it("are distinguished from owners' pages by their path", () => {
     assert.deepStrictEqual(["/operator", "/operator/accounts", "/operators", "/overview"].map(isOperatorPage), [
       true,
       true,
@@ -34,7 +34,7 @@ describe("the pages of operators", () => {
     ])
   })
 
-  it("are the only ones that signing in leads to", () => {
+  it("are the only pages that an operator's sign-in leads to", () => {
     assert.strictEqual(operatorPathOf("/operator/report?days=7d"), "/operator/report?days=7d")
     for (const other of [
       undefined,

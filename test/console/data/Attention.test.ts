@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { attentionWords, isPaidTwice } from "../../../src/console/data/Attention.ts"
 
-describe("why a top-up needs an operator", () => {
-  it("is told in words, with amounts in dollars", () => {
+describe("the reason why a top-up needs an operator", () => {
+  it("is shown in words, with amounts in dollars", () => {
     for (const [attention, words] of [
       ["paid 49500 usd instead of 50000 usd, in the smallest unit", "Paid $495.00 instead of $500.00"],
       ["paid 2500 eur instead of 2500 usd, in the smallest unit", "Paid 2500 EUR (smallest unit) instead of $25.00"],
@@ -15,7 +15,7 @@ describe("why a top-up needs an operator", () => {
     }
   })
 
-  it("shows whether it was paid twice", () => {
+  it("shows whether the top-up was paid twice", () => {
     assert.deepStrictEqual(["another checkout was paid for it: a", "charge.refunded", null].map(isPaidTwice), [
       true,
       false,

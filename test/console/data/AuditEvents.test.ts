@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { auditEvents } from "../../../src/console/data/AuditEvents.ts"
 import { filesBelow, textOf } from "../../support/Sources.ts"
 
-/** Words of the same form that name something else than an event of an audit log. */
+/** Words of the same form that are not events of an audit log. */
 const others = [
   /^(operator|plan|config|checkout|images|response|audio)\./,
   "budget.threshold",
@@ -18,7 +18,7 @@ const sources = ["account", "billing", "presets", "webhooks", "http/handlers"].f
   filesBelow(`src/${room}`)
 )
 
-/** What is written as `type: "key.created"`, or as the first word of a line for the log. */
+/** The events that the code writes as `type: "key.created"`, or as the first argument for a line of the log. */
 const written = new Set(
   sources
     .flatMap((path) => [
@@ -28,10 +28,10 @@ const written = new Set(
     .filter((word) => !isOther(word))
 )
 
-describe("the events of the audit log", () => {
+describe("the console's list of audit events", () => {
   const offered = Object.values(auditEvents).flat()
 
-  it("has every event that the gateway writes, so that each can be chosen", () => {
+  it("has every event that the gateway writes, so that an owner can filter by it", () => {
     assert.isAbove(written.size, 20)
     assert.deepStrictEqual(
       [...written].filter((event) => !offered.includes(event)),

@@ -22,7 +22,7 @@ const bound = (provider: string, limit_usd: number, settled_usd: number) =>
   ({ object: "provider_spend", provider, limit_usd, settled_usd, reserved_usd: 0.5 }) as const
 
 describe("the bounds of providers", () => {
-  it("stand beside what each costs, all together first and then the dearest", () => {
+  it("are listed beside the cost of each provider, the bound of all providers first and then by cost", () => {
     const spend = [bound("all", 100, 0), bound("quiet", 5, 0), bound("dear", 50, 3)]
     const rows = boundsOf(spend, [row("dear", 2), row("cheap", 1)], [row("cheap", 9), row("dear", 20), row(null, 0)])
     assert.deepStrictEqual(

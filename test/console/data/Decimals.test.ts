@@ -5,7 +5,7 @@ describe("a typed decimal", () => {
   it("may have spaces around it, a minus and digits after the point", () =>
     assert.deepStrictEqual(["7", " 12.50 ", "-0.5"].map(decimalIn), [7, 12.5, -0.5]))
 
-  it("is no other text that a computer would read as a number", () => {
+  it("is undefined for other texts that JavaScript reads as a number, and for anything else", () => {
     for (const text of ["", " ", "1e3", "0x10", "1,000", ".5", "5.", "abc", "Infinity"]) {
       assert.isUndefined(decimalIn(text), text)
     }

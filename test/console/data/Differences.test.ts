@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { auditDifferences, differences } from "../../../src/console/data/Differences.ts"
 
 describe("the differences of two configs", () => {
-  it("name each field that changed, came or went, and no other", () =>
+  it("name each changed, added or removed field, and no other", () =>
     assert.deepStrictEqual(differences({ model: "b", top_p: 1, seed: 3 }, { model: "a", seed: 3, max_tokens: 9 }), [
       { field: "model", before: '"a"', after: '"b"' },
       { field: "max_tokens", before: "9", after: undefined },
@@ -29,8 +29,8 @@ describe("the differences of two configs", () => {
   })
 })
 
-describe("the changes of a line of the audit log", () => {
-  it("are before and after where both are recorded, and after alone elsewhere", () =>
+describe("the changes of an audit event", () => {
+  it("have the values before and after when both are recorded, and otherwise only the value after", () =>
     assert.deepStrictEqual(
       auditDifferences({
         name: { from: "a", to: "b" },

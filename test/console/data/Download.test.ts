@@ -2,7 +2,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import { download } from "../../../src/console/data/Download.ts"
 
 describe("a download", () => {
-  it("keeps the address of its content valid after the click, for browsers that read it later", () => {
+  it("keeps the URL of its content valid after the click, for browsers that read it later", () => {
     vi.useFakeTimers()
     const link = { href: "", download: "", click: vi.fn() }
     const revoke = vi.spyOn(URL, "revokeObjectURL")

@@ -27,7 +27,7 @@ describe("the spend of a key", () => {
       costs: [1, 2]
     }))
 
-  it("is nothing without a series, and unknown when it may be in the rest", () => {
+  it("is zero without a series, and undefined when the rest may include it", () => {
     assert.deepInclude(groupSpendOf({ data: [series("a")] }, "b"), { cost: 0, requests: 0 })
     assert.isUndefined(groupSpendOf({ data: [series("a"), series(null, true)] }, "b"))
   })

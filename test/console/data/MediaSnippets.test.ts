@@ -27,7 +27,7 @@ describe("snippets of media", () => {
     assert.deepStrictEqual([...programsOf("video").keys()], ["curl", "Typed client"])
   })
 
-  it("have every parameter of the screen in every language", () => {
+  it("contain every parameter of the form in every language", () => {
     for (const kind of ["image", "speech", "video"] as const) {
       for (const [name, code] of programsOf(kind)) {
         for (const value of Object.values(bodies[kind])) {
@@ -43,7 +43,7 @@ describe("snippets of media", () => {
 describe("snippets of media against the service", () => {
   for (const kind of ["image", "speech", "video"] as const) {
     it.live(
-      `make ${kind === "speech" ? "speech" : `${kind}s`} in curl, OpenAI's client and the typed one`,
+      `create ${kind === "speech" ? "speech" : `${kind}s`} in curl, OpenAI's client and the typed client`,
       () =>
         Effect.gen(function* () {
           const service = yield* startService()

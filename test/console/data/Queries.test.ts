@@ -8,7 +8,7 @@ const { balanceQuery, forgetAccount, sessionQuery } = await import("../../../src
 const { makeGallery } = await import("../../../src/console/pages/playground/Gallery.ts")
 
 describe("forgetting an account", () => {
-  it("leaves the next owner neither the key in memory, nor what was created, nor what was read", async () => {
+  it("removes the key in memory, created media and cached answers, so that the next owner sees none of them", async () => {
     const client = new QueryClient()
     const gallery = makeGallery()
     keepKey({ id: "key_1", name: "First key", secret: "svc_sk_secret" })

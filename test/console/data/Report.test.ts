@@ -17,8 +17,8 @@ const row = (day: string, model: string, revenue: number, cost: number) => ({
   absorbed_usd: 0
 })
 
-describe("the report of operators", () => {
-  it("has every day of a range, over the ends of months", () => {
+describe("the operator's report", () => {
+  it("has every day of a range, across months", () => {
     assert.deepStrictEqual(daysOf("2026-02-27", "2026-03-01"), ["2026-02-27", "2026-02-28", "2026-03-01"])
     assert.deepStrictEqual(daysOf("2026-03-02", "2026-03-01"), [])
   })
@@ -62,7 +62,7 @@ describe("the report of operators", () => {
     assert.strictEqual(rowGroupOf(row("2026-03-01", "a", 1, 1), "provider"), "no provider")
   })
 
-  it("is a file with the columns that it is grouped by", () => {
+  it("is exported as CSV with the columns that it is grouped by", () => {
     assert.deepStrictEqual(csvOfReport([row("2026-03-01", "a", 4, 3)], ["day", "model"]), [
       [
         ...["day", "model", "requests", "revenue_usd", "provider_cost_usd", "attempt_cost_usd"],

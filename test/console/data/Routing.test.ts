@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { changed, policyOf, policyWords } from "../../../src/console/data/Routing.ts"
 
 describe("routing options in a form", () => {
-  it("keep what is set, and drop a group that has become empty", () => {
+  it("keep other options on a change, and drop an empty group", () => {
     const policy = changed({ strategy: "cost" as const }, { providers: changed({}, { only: ["openai"] }) })
     assert.deepStrictEqual(policy, { strategy: "cost", providers: { only: ["openai"] } } as object)
     const without = changed(policy, { providers: changed({ only: ["openai"] }, { only: [] }) })
@@ -10,12 +10,12 @@ describe("routing options in a form", () => {
     assert.deepStrictEqual(changed({ allow_fallbacks: false }, {}), { allow_fallbacks: false })
   })
 
-  it("are null for the API without any", () => {
+  it("are null for the API when none is set", () => {
     assert.isNull(policyOf({}))
     assert.deepStrictEqual(policyOf({ strategy: "cost" }), { strategy: "cost" })
   })
 
-  it("are told in a few words", () => {
+  it("are summarized in a few words", () => {
     assert.isUndefined(policyWords(null))
     assert.isUndefined(policyWords({}))
     assert.strictEqual(

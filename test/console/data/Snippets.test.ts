@@ -16,7 +16,7 @@ const call = {
 const codeOf = (name: string): string => snippetsOf(call).find((snippet) => snippet.name === name)!.code
 
 describe("snippets", () => {
-  it("hand the body of curl through a shell as it is", () => {
+  it("pass the body through a shell to curl unchanged", () => {
     const shell = `curl() { printf '%s\\n' "$@"; }\n${codeOf("curl")}`
     const words = execFileSync("sh", ["-c", shell], { encoding: "utf8" }).trim().split("\n")
     assert.include(words, "Authorization: Bearer svc_sk_x")
@@ -24,13 +24,13 @@ describe("snippets", () => {
     assert.deepStrictEqual(body, { model: "gpt-4o-mini", messages: call.messages, ...call.parameters, stream: true })
   })
 
-  it("spell truth as Python does, and leave the text of messages alone", () => {
+  it("write booleans as Python does, and leave the text of messages unchanged", () => {
     const python = codeOf("Python")
     assert.include(python, `"include_usage": True`)
     assert.include(python, `\\"quoted\\": true`)
   })
 
-  it("name the address and the key in every language", () => {
+  it("contain the address and the key in every language", () => {
     for (const { code } of snippetsOf(call)) {
       assert.include(code, "http://127.0.0.1:1")
       assert.include(code, "svc_sk_x")
@@ -41,7 +41,7 @@ describe("snippets", () => {
 const DOT =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 
-/** A conversation with everything in it that the playground sends. */
+/** A conversation with everything that the playground can send. */
 const full = {
   model: "gpt-4o-mini",
   messages: [
@@ -79,7 +79,7 @@ const full = {
 }
 
 describe("snippets against the service", () => {
-  it.live("are answered in curl, OpenAI's and Anthropic's client and the typed one, with all that can be set", () =>
+  it.live("get answers in curl, OpenAI's and Anthropic's clients and the typed client, with every option set", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(5)

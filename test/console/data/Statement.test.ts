@@ -59,7 +59,7 @@ const facts = (balance: number) => ({
 })
 
 describe("a month's ledger", () => {
-  it("has the balance after each line, from the present one backwards", () => {
+  it("has the balance after each line, computed backwards from the present balance", () => {
     const ledger = ledgerOf(facts(27.8999997))
     assert.deepStrictEqual(
       ledger.lines.map(({ amount, balance, kind }) => [kind, amount, balance]),
@@ -88,7 +88,7 @@ describe("a month's ledger", () => {
     assert.deepStrictEqual(spansFrom(end, end), [])
   })
 
-  it("knows months", () => {
+  it("accepts only valid months of the last ten years, and computes their neighbors and times", () => {
     const now = at("2026-04-02T12:00:00")
     const isOne = (text: string) => isMonth(text, now)
     assert.deepStrictEqual(["2026-03", "2026-04", "2016-04"].map(isOne), [true, true, true])

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { inTurn } from "../../../src/console/data/UsageQueue.ts"
 
-describe("reads of usage", () => {
-  it("run one after the other in their order, also after one that failed", async () => {
+describe("usage requests", () => {
+  it("run one after the other in order, even after one that fails", async () => {
     const log: Array<string> = []
     const read = (name: string, fails = false) =>
       inTurn(async () => {

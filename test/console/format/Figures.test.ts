@@ -12,7 +12,7 @@ import {
 } from "../../../src/console/format/Figures.ts"
 
 describe("figures", () => {
-  it("writes counts whole, and large ones in short", () => {
+  it("writes counts in full, and abbreviates large ones", () => {
     assert.strictEqual(count(1_234_567), "1,234,567")
     assert.strictEqual(brief(99_999), "99,999")
     assert.strictEqual(brief(1_234_567), "1.2M")
@@ -58,7 +58,7 @@ describe("figures", () => {
     )
   })
 
-  it("compares with the period before, and says so when that had none", () => {
+  it("compares with the period before, and says when that was zero", () => {
     const changed = (now: number, before: number) => change(now, before, count)
     assert.strictEqual(changed(3, 2), "▲ 50% vs before")
     assert.strictEqual(changed(1, 2), "▼ 50% vs before")

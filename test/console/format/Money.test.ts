@@ -16,12 +16,12 @@ describe("money", () => {
     it(`writes ${usd} as ${short}`, () => assert.strictEqual(money(usd), short))
   }
 
-  it("keeps every digit in the exact form, without the noise of adding", () => {
+  it("keeps every digit in the exact form, without floating-point noise", () => {
     assert.strictEqual(exactMoney(0.1 + 0.2), "$0.30")
     assert.strictEqual(exactMoney(0.000_180_525), "$0.000180525")
   })
 
-  it("has a sign where it moved, and none when nothing moved", () => {
+  it("has a sign when the amount is not zero", () => {
     assert.deepStrictEqual(
       [2.5, -2.5, 0, -0].map((usd) => signedMoney(usd)),
       ["+$2.50", "−$2.50", "$0.00", "$0.00"]
@@ -29,7 +29,7 @@ describe("money", () => {
     assert.strictEqual(signedMoney(-0.000_180_525, exactMoney), "−$0.000180525")
   })
 
-  it("is never more than there is in its brief form", () => {
+  it("is rounded down in its brief form", () => {
     assert.deepStrictEqual([0, 0.009, 4.999, 9.1, 191.93, 999.99, 12_399, 123_456.78].map(briefMoney), [
       "$0.00",
       "$0.00",
@@ -48,7 +48,7 @@ describe("money", () => {
     assert.strictEqual(axisMoney(0.0004, 0.0002), "$0.0004")
   })
 
-  it("writes a price per million tokens, and a dash for none", () => {
+  it("writes a price per million tokens, and a dash for a missing price", () => {
     assert.strictEqual(perMillion(0.000_000_15), "$0.15")
     assert.strictEqual(perMillion(null), "—")
   })

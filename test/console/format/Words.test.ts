@@ -2,17 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { operationName, operations, plural, sentence, statusName, toneOf } from "../../../src/console/format/Words.ts"
 
 describe("words", () => {
-  it("names operations, and leaves an unknown one as it is", () => {
+  it("names operations, and leaves an unknown one unchanged", () => {
     assert.strictEqual(operationName("chat.completions"), "Chat")
     assert.strictEqual(operationName("new.operation"), "new.operation")
   })
 
-  it("gives every operation with receipts a name of its own", () => {
+  it("gives every operation with receipts its own name", () => {
     assert.strictEqual(operationName("videos"), "Video")
     assert.strictEqual(new Set(operations.map(operationName)).size, operations.length)
   })
 
-  it("writes the API's words as a sentence begins", () =>
+  it("writes the API's words like the beginning of a sentence", () =>
     assert.strictEqual(sentence("key.all_ended"), "Key all ended"))
 
   it("gives every status a word and a tone", () => {

@@ -35,7 +35,7 @@ const report: UsageSeriesReport = {
 const nameOf = (group: string | null | undefined) => `the ${group}`
 
 describe("the explorer's figures", () => {
-  it("name groups, and how many the rest has", () => {
+  it("name the groups, and count those in the rest", () => {
     assert.deepStrictEqual(
       report.data.map((one) => groupNameOf(one, report, nameOf)),
       ["the a", "3 others"]
@@ -44,7 +44,7 @@ describe("the explorer's figures", () => {
     assert.strictEqual(groupNameOf(report.data[0]!, { ...report, group_by: null }, nameOf), "Everything")
   })
 
-  it("make a file with a row for each series and bucket", () => {
+  it("become CSV with a row for each series and bucket", () => {
     const [head, first, second] = csvRowsOf(report, nameOf)
     assert.deepStrictEqual(head?.slice(0, 3), ["start (UTC, per hour)", "model", "id"])
     assert.deepStrictEqual(first, ["1970-01-01T00:00:00.000Z", "the a", "a", 1, 0, 8, 4, 0.2, 120.5])

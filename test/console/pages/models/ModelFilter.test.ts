@@ -24,10 +24,10 @@ const models = [
 
 const ids = (filter: Parameters<typeof filterModels>[1]) => filterModels(models, filter).map(({ id }) => id)
 
-describe("the choice of models", () => {
-  it("begins with the newest", () => assert.deepStrictEqual(ids({}), ["small", "large", "picture"]))
+describe("the filter of models", () => {
+  it("lists the newest first", () => assert.deepStrictEqual(ids({}), ["small", "large", "picture"]))
 
-  it("takes every word of the search, in any case", () => {
+  it("requires every word of the search, in any case", () => {
     assert.deepStrictEqual(ids({ q: "MAKER sma" }), ["small"])
     assert.deepStrictEqual(ids({ q: "maker none" }), [])
   })

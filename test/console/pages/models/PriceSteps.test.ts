@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { priceSteps } from "../../../../src/console/pages/models/PriceSteps.ts"
 
 describe("the steps of a price", () => {
-  it("are those that the history records, per million tokens or per unit", () =>
+  it("are the price changes in the history, per million tokens or per unit", () =>
     assert.deepStrictEqual(
       priceSteps({
         history: [

@@ -12,7 +12,7 @@ const call = { id: "call_1", name: "get_weather", arguments: '{"city":"Oslo"}' }
 const answer: Turn = { role: "assistant", content: "", calls: [call] }
 
 describe("the messages of a conversation", () => {
-  it("are instructions, texts, images, calls and their results, without what failed before its first word", () =>
+  it("are instructions, texts, images, calls and their results, without an answer that failed before its first word", () =>
     assert.deepStrictEqual(
       messagesOf("Be brief.", [
         { role: "user", content: "What is this?", images: ["data:image/png;base64,AA"] },
@@ -42,14 +42,14 @@ describe("the messages of a conversation", () => {
       ]
     ))
 
-  it("of the last request leave out the answer to it", () => {
+  it("of the last request exclude the answer to it", () => {
     const asked: Turn = { role: "user", content: "What is this?" }
     assert.deepStrictEqual(sentTurns([asked, answer]), [asked])
     assert.deepStrictEqual(sentTurns([asked, answer, asked]), [asked, answer, asked])
     assert.deepStrictEqual(sentTurns([]), [])
   })
 
-  it("have calls without a result until each has one", () => {
+  it("have open calls until each call has a result", () => {
     assert.deepStrictEqual(openCalls([answer]), [call])
     assert.deepStrictEqual(openCalls([answer, { role: "tool", callId: "call_1", content: "" }]), [])
     assert.deepStrictEqual(openCalls([]), [])
@@ -62,14 +62,14 @@ describe("the messages of a conversation", () => {
 })
 
 describe("tools as JSON", () => {
-  it("are functions, whole or as the function alone", () => {
+  it("become functions, given whole or as the function alone", () => {
     const tool = { type: "function", function: { name: "a" } }
     assert.deepStrictEqual(toolsOf('[{"name": "a"}]'), { tools: [tool] })
     assert.deepStrictEqual(toolsOf(JSON.stringify([tool])), { tools: [tool] })
     assert.deepStrictEqual(toolsOf(" "), { tools: [] })
   })
 
-  it("say what is wrong", () => {
+  it("are rejected with a message about the error", () => {
     assert.match((toolsOf("[{") as { wrong: string }).wrong, /^The tools must be JSON: /)
     assert.deepStrictEqual(toolsOf('[{"description": "x"}]'), { wrong: "Each tool must have a `name`." })
     assert.match((toolsOf("[1]") as { wrong: string }).wrong, /each tool must be an object/)

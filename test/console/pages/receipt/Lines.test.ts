@@ -11,7 +11,7 @@ const price = {
 } as const
 
 describe("the lines of a bill", () => {
-  it("multiply each kind of token by its price, and leave out what was not used", () => {
+  it("multiply each kind of token by its price, and omit unused kinds", () => {
     const usage = {
       input_tokens: 100,
       cached_tokens: 50,
@@ -35,7 +35,7 @@ describe("the lines of a bill", () => {
     )
   })
 
-  it("tell tokens that are cached for an hour apart, at their own price", () => {
+  it("list tokens that are cached for an hour separately, at their own price", () => {
     const usage = {
       input_tokens: 0,
       cached_tokens: 0,
@@ -60,7 +60,7 @@ describe("the lines of a bill", () => {
     )
   })
 
-  it("count units where the price is for units", () => {
+  it("count units when the price is per unit", () => {
     const lines = costLines({ units: 2, unit: "image" }, { unit: "image", per_unit: 0.25 })
     assert.deepStrictEqual(lines, [{ what: "images", many: 2, price: "$0.25 per image", cost: 0.5 }])
   })

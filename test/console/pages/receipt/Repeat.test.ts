@@ -17,7 +17,7 @@ describe("the commands of a receipt", () => {
     assert.include(of("messages")[0]?.code, '"max_tokens"')
   })
 
-  it("only read the receipt of an operation that one command cannot repeat", () => {
+  it("only read the receipt when one command cannot repeat the operation", () => {
     assert.deepStrictEqual(
       of("videos").map(({ name }) => name),
       ["Read this receipt"]

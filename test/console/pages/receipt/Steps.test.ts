@@ -35,7 +35,7 @@ const receipt = (attempts: ReadonlyArray<object>, more: object = {}) =>
 const spans = (of: RequestReceipt) => stepsOf(of).map(({ from, kind, name, to }) => [kind, name, from, to])
 
 describe("the steps of a request", () => {
-  it("run from hold over the provider to settle, one after the other", () => {
+  it("run from the hold over the provider to the settlement, one after the other", () => {
     const one = receipt([served], { timings: { ...timings, attempts: [timed(0, 6, 33)] } })
     assert.deepStrictEqual(spans(one), [
       ["wait", "Received", 0, 1],
@@ -58,7 +58,7 @@ describe("the steps of a request", () => {
     assert.strictEqual(stepsOf(two)[2]?.note, "failed after 10 ms, the next one took over")
   })
 
-  it("show a hedge beside the attempt that it ran beside, by when they began", () => {
+  it("show a hedge beside the attempt that it ran beside, in order of their start", () => {
     const attempts = [timed(0, 12, 8), timed(1, 5, 34)]
     const hedged = receipt([{ provider: "azure", outcome: "failed_over" }, served], {
       timings: { ...timings, attempts }
@@ -70,7 +70,7 @@ describe("the steps of a request", () => {
     assert.strictEqual(stepsOf(hedged)[3]?.note, "8.0 ms beside openai, which answered first")
   })
 
-  it("say that a provider failed after it took the request, and what became of the hold", () => {
+  it("say that a provider failed after it accepted the request, and what happened to the hold", () => {
     const attempts = [timed(0, 6, 33)]
     const failed = receipt([served], { status: "failed", refunded_usd: 0.1, timings: { ...timings, attempts } })
     assert.deepStrictEqual(
@@ -90,7 +90,7 @@ describe("the steps of a request", () => {
     ])
   })
 
-  it("give an attempt without times of its own what the provider took", () =>
+  it("give an attempt without its own times the time of the provider", () =>
     assert.deepStrictEqual(spans(receipt([{ provider: "azure", outcome: "failed_over" }, served])).slice(2, 4), [
       ["failed", "azure", 5, 5],
       ["run", "openai", 5, 40]
