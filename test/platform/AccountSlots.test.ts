@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { makeAccountSlots } from "../../src/platform/AccountSlots.ts"
 
-describe("slots of accounts", () => {
-  it.effect("are granted at once or not at all, and no account gets all of them", () =>
+describe("account slots", () => {
+  it.effect("are granted at once or refused, and no account gets all of them", () =>
     Effect.gen(function* () {
       const slots = makeAccountSlots({ slots: 3, perAccount: 2 })
       const end = yield* Deferred.make<void>()
@@ -25,7 +25,7 @@ describe("slots of accounts", () => {
     })
   )
 
-  it.effect("are free again after work that fails", () =>
+  it.effect("are freed after work that fails", () =>
     Effect.gen(function* () {
       const slots = makeAccountSlots({ slots: 1, perAccount: 1 })
       yield* Effect.exit(slots.within("a", Effect.fail("broken"), Effect.fail("full")))

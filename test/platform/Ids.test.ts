@@ -26,7 +26,7 @@ describe("Ids", () => {
       assert.strictEqual(new Set(ids).size, ids.length)
     }
   })
-  it("of a moment separate earlier ids from later ones", () => {
+  it("of a time separate earlier ids from later ones", () => {
     const [before, id] = [Date.now(), newRequestId()]
     assert.isTrue(Schema.is(RequestId)(firstRequestIdAt(before)))
     assert.isTrue(firstRequestIdAt(before) <= id)
@@ -43,13 +43,13 @@ describe("Ids", () => {
     assert.isAtMost(stamp, Date.now())
   })
 
-  it("of resources ascend, also within a millisecond", () => {
+  it("of resources ascend, even within a millisecond", () => {
     const ids = many(newResourceId)
     assert.isBelow(new Set(ids.map(timeOfResourceId)).size, ids.length)
     assert.deepStrictEqual(ids, ids.toSorted())
   })
 
-  it("of resources contain their time, and none is less than the first of its moment", () => {
+  it("of resources contain their time, and none is less than the first id of its time", () => {
     const before = Date.now()
     const id = newResourceId()
     assert.isTrue(timeOfResourceId(id) >= before && timeOfResourceId(id) <= Date.now())
@@ -58,7 +58,7 @@ describe("Ids", () => {
     assert.isTrue(isResourceId(firstResourceIdAt(0)) && isResourceId(firstResourceIdAt(2 ** 48 - 1)))
   })
 
-  it("of files are safe as names, contain their time and do not repeat", () => {
+  it("of files are safe as file names, contain their time and do not repeat", () => {
     const before = Date.now()
     const ids = many(newFileId)
     assert.strictEqual(new Set(ids.map((id) => id.slice(17))).size, ids.length)

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { makeKeyedSemaphores } from "../../src/platform/KeyedSemaphores.ts"
 
 describe("keyed semaphores", () => {
-  it.effect("are one for all users of a key, and another one for another key", () =>
+  it.effect("are shared by all users of a key, and separate for different keys", () =>
     Effect.gen(function* () {
       const semaphoreOf = makeKeyedSemaphores(2)
       const first = yield* semaphoreOf("a")
@@ -12,7 +12,7 @@ describe("keyed semaphores", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are forgotten when the last scope that uses them ends", () =>
+  it.effect("are dropped when the last scope that uses them ends", () =>
     Effect.gen(function* () {
       const semaphoreOf = makeKeyedSemaphores(1)
       const first = yield* Effect.scoped(

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { LruCache } from "../../src/platform/LruCache.ts"
 
-describe("a remembered entry", () => {
+describe("a cached entry", () => {
   it("lives for its lifetime, which setting it again restarts", () => {
     const memory = new LruCache<number>({ capacity: 10, lifeMs: 100 })
     memory.set("a", 1, 0)

@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { millisOf } from "../../src/platform/Monotonic.ts"
 
-it.effect("goes with the clock, in milliseconds", () =>
+it.effect("millisOf follows the clock, in milliseconds", () =>
   Effect.gen(function* () {
     const now = Effect.map(Clock.Clock, millisOf)
     const before = yield* now

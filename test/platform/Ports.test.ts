@@ -4,7 +4,7 @@ import { createServer } from "node:net"
 import { Config } from "../../src/platform/config/Config.ts"
 import { portsFree } from "../../src/platform/Ports.ts"
 
-/** A port of loopback that is in use until the scope closes. */
+/** A loopback port that is in use until the scope closes. */
 const taken = Effect.acquireRelease(
   Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
@@ -23,7 +23,7 @@ const look = (settings: Record<string, string>) =>
   )
 
 describe("portsFree", () => {
-  it.live("frees the ports that it has checked", () =>
+  it.live("leaves the ports that it has checked free", () =>
     Effect.gen(function* () {
       const { port } = yield* Effect.scoped(taken)
       assert.strictEqual(yield* look({ PORT: String(port) }), "free")

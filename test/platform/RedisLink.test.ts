@@ -8,14 +8,14 @@ import { announceSkip } from "../support/Skips.ts"
 
 announceSkip("the Redis half of RedisLink", missing)
 
-const words = { began: "it is away", over: "it is back" }
+const words = { began: "Redis is down", over: "Redis is up" }
 
 const recorder = () => {
   const lines: Array<string> = []
   return { lines, layer: Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]) }
 }
 
-/** Runs an effect with the clock that many seconds ahead. */
+/** Runs an effect with the clock this many seconds ahead. */
 const ahead = (seconds: number) =>
   Effect.updateService(Clock.Clock, (clock): Clock.Clock => {
     const monotonicTimeNanosUnsafe = () => clock.monotonicTimeNanosUnsafe() + BigInt(seconds) * 1_000_000_000n
@@ -24,7 +24,7 @@ const ahead = (seconds: number) =>
 
 const ping = (link: RedisLink) => link.attempt((redis) => redis.send<string>("PING"))
 
-/** Asks, each time as if two seconds had gone by, until there is an answer. */
+/** Pings, each time two seconds later by the clock, until there is an answer. */
 const untilBack = (link: RedisLink) => {
   let seconds = 0
   return Effect.suspend(() => ahead((seconds += 2))(ping(link))).pipe(
@@ -32,7 +32,7 @@ const untilBack = (link: RedisLink) => {
   )
 }
 
-/** Stands before a Redis and takes connections whether or not it hands on what comes over them; one that it kept nothing of stays mute. */
+/** A relay in front of Redis that can fall silent; a connection that it accepted while silent stays silent. */
 const middleman = (port: number) =>
   Effect.gen(function* () {
     let silent = false
@@ -60,7 +60,7 @@ const middleman = (port: number) =>
   })
 
 describe.skipIf(missing !== undefined)("a link to Redis", () => {
-  it.live("returns Redis's answers, nothing while it is down, and logs the outage once", () => {
+  it.live("returns Redis's answers, returns nothing while Redis is down, and logs each outage once", () => {
     const { layer, lines } = recorder()
     return Effect.gen(function* () {
       const server = yield* RedisServer
@@ -74,19 +74,19 @@ describe.skipIf(missing !== undefined)("a link to Redis", () => {
         yield* untilBack(link)
         assert.lengthOf(lines, 2 * outage, lines.join("\n"))
       }
-      assert.include(lines[0], "it is away")
-      assert.include(lines[1], "it is back")
+      assert.include(lines[0], "Redis is down")
+      assert.include(lines[1], "Redis is up")
     }).pipe(Effect.provide([RedisServer.layer, layer]))
   })
 
-  it.live("hears the answer that came while the process stood still for longer than a request waits", () => {
+  it.live("receives an answer that arrived while the process was blocked for longer than its timeout", () => {
     const { layer, lines } = recorder()
     return Effect.gen(function* () {
       const server = yield* RedisServer
       const link = yield* makeRedisLink(server.url, words)
       assert.strictEqual(yield* ping(link), "PONG")
       const asked = yield* Effect.forkChild(ping(link))
-      // The question goes out.
+      // Sends the request.
       yield* Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
       const until = performance.now() + 700
       while (performance.now() < until);
@@ -118,7 +118,7 @@ describe.skipIf(missing !== undefined)("a link to Redis", () => {
   })
 
   it.live(
-    "gives up a connection that was taken and never answered",
+    "gives up a connection that was accepted but never answered",
     () => {
       const { layer, lines } = recorder()
       return Effect.gen(function* () {
@@ -138,7 +138,7 @@ describe.skipIf(missing !== undefined)("a link to Redis", () => {
   )
 
   it.live(
-    "is made where a connection is taken and never answered, and comes to be",
+    "is created while its connection is accepted but never answered, and recovers",
     () => {
       const { layer, lines } = recorder()
       return Effect.gen(function* () {
@@ -155,7 +155,7 @@ describe.skipIf(missing !== undefined)("a link to Redis", () => {
     20_000
   )
 
-  it.live("is created without a Redis, and shows no password", () => {
+  it.live("is created without Redis, and logs no password", () => {
     const { layer, lines } = recorder()
     return Effect.gen(function* () {
       const server = yield* RedisServer

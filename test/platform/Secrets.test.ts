@@ -14,7 +14,7 @@ const directory = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** The service as a start with these settings has it. */
+/** The service of a start with these settings. */
 const started = (path: string, env: Record<string, string> = {}) =>
   Effect.map(Secrets, (secrets) => secrets).pipe(
     Effect.provide(
@@ -64,7 +64,7 @@ describe("Secrets", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are the same at every start on one directory, whichever process starts first", () =>
+  it.live("are the same on every start with one directory, whichever process starts first", () =>
     Effect.gen(function* () {
       const path = yield* directory
       const all = yield* Effect.all(
@@ -80,7 +80,7 @@ describe("Secrets", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("use SECRETS_KEY on every node that has it", () =>
+  it.live("are derived from SECRETS_KEY on every node that has it", () =>
     Effect.gen(function* () {
       const [here, there] = [yield* directory, yield* directory]
       const [first, second] = [yield* started(here, { SECRETS_KEY: KEY }), yield* started(there, { SECRETS_KEY: KEY })]

@@ -7,7 +7,7 @@ import { Config } from "../../../src/platform/config/Config.ts"
 const decode = (variables: Record<string, string>) =>
   Effect.flatMap(Config, Effect.succeed).pipe(Effect.provide(Config.layerFrom(variables)))
 
-/** Texts that are not allowed, and words of the message that say what is. */
+/** Values that are rejected, and part of the message that states the allowed ones. */
 const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<string>, allowed: string]> = [
   ["PORT", ["65536", "80.5", "-1", "http", "0x50", "1e3"], "a whole number from 0 (any free one) to 65535"],
   ["OPS_PORT", ["65537", "metrics"], "a whole number from 0 (any free one) to 65535"],
@@ -89,7 +89,7 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
   )
 ]
 
-describe("a bad value", () => {
+describe("an invalid value", () => {
   for (const [variable, texts, allowed] of refused) {
     it.effect(`of ${variable} is reported with the allowed values`, () =>
       Effect.forEach(texts, (text) =>
@@ -104,7 +104,7 @@ describe("a bad value", () => {
     )
   }
 
-  it.effect("is not repeated in the message, in case it is a secret", () =>
+  it.effect("is not repeated in the message, because it may be a secret", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(decode({ DATABASE_URL: "hunter2://user:s3cret@host" }))
       assert.notInclude(error.message, "s3cret")
@@ -153,7 +153,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("are decoded, with empty text and surrounding blanks as if absent", () =>
+  it.effect("are decoded, with empty values as absent and surrounding whitespace trimmed", () =>
     Effect.gen(function* () {
       const config = yield* decode({
         PORT: " 80 ",
@@ -208,7 +208,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("read the key variable that a host names", () =>
+  it.effect("provide the API key from the variable that a host names", () =>
     Effect.gen(function* () {
       const { providers } = yield* decode({ GROQ_KEY: "gsk" })
       const key = yield* providers.keyFrom("GROQ_KEY")
@@ -217,7 +217,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("read secrets from files, those of hosts included, and are no sandbox then", () =>
+  it.effect("read secrets from files, including those of hosts, and turn the sandbox off", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const path = yield* files.makeTempFileScoped({ prefix: "secret" })
@@ -242,7 +242,7 @@ describe("settings", () => {
     [{ SANDBOX: "off" }, false],
     [{ OPENAI_BASE_URL: "http://127.0.0.1:1" }, true]
   ]
-  it.effect("simulate providers only when no real provider is configured", () =>
+  it.effect("turn the sandbox on only when neither a provider nor a database is configured", () =>
     Effect.forEach(sandbox, ([variables, on]) =>
       Effect.map(decode(variables), (config) => assert.strictEqual(config.sandbox, on, JSON.stringify(variables)))
     )
@@ -268,7 +268,7 @@ describe("settings", () => {
   )
 })
 
-describe("owners", () => {
+describe("the settings of account owners' messages", () => {
   const letters = { SMTP_URL: "smtps://ann:s3cret@mail.example.com", MAIL_FROM: "Ann <ann@example.com>" }
   const texts = {
     TWILIO_ACCOUNT_SID: `AC${"0".repeat(32)}`,
@@ -276,7 +276,7 @@ describe("owners", () => {
     TWILIO_VERIFY_SERVICE_SID: `VA${"1".repeat(32)}`
   }
 
-  it.effect("are reached through the mail server and Twilio that are set, with redacted secrets", () =>
+  it.effect("configure the mail server and Twilio, with redacted secrets", () =>
     Effect.gen(function* () {
       const none = yield* decode({})
       assert.deepStrictEqual([none.mail, none.twilio], [undefined, undefined])
@@ -293,7 +293,7 @@ describe("owners", () => {
     })
   )
 
-  it.effect("need all settings of either, or none", () =>
+  it.effect("are required together for mail, and together for Twilio", () =>
     Effect.gen(function* () {
       const unsigned = yield* Effect.flip(decode({ ...letters, MAIL_FROM: "" }))
       assert.strictEqual(unsigned.message, "MAIL_FROM must be set when SMTP_URL is")
@@ -306,10 +306,10 @@ describe("owners", () => {
   )
 })
 
-describe("files", () => {
+describe("the settings of files", () => {
   const bucket = { S3_BUCKET: "media", S3_ACCESS_KEY_ID: "id", S3_SECRET_ACCESS_KEY: "s3cret" }
 
-  it.effect("are kept locally for thirty days unless a bucket is set", () =>
+  it.effect("keep files locally for thirty days unless a bucket is set", () =>
     Effect.gen(function* () {
       const { files, http } = yield* decode({})
       assert.deepStrictEqual([Duration.toDays(files.retention), files.s3], [30, undefined])
@@ -317,7 +317,7 @@ describe("files", () => {
     })
   )
 
-  it.effect("are kept in Amazon's bucket of the region, or in another store", () =>
+  it.effect("keep files in the region's Amazon bucket, or in another store", () =>
     Effect.gen(function* () {
       const { s3: amazon } = (yield* decode({ ...bucket, S3_REGION: "eu-west-1" })).files
       assert(amazon !== undefined)
@@ -334,7 +334,7 @@ describe("files", () => {
     })
   )
 
-  it.effect("need all settings of a bucket, or none", () =>
+  it.effect("are required together for a bucket", () =>
     Effect.gen(function* () {
       for (const name of Object.keys(bucket)) {
         const error = yield* Effect.flip(decode({ ...bucket, [name]: "" }))
@@ -345,7 +345,7 @@ describe("files", () => {
     })
   )
 
-  it.effect("have URLs below PUBLIC_URL, with or without a trailing slash", () =>
+  it.effect("place file URLs below PUBLIC_URL, with or without a trailing slash", () =>
     Effect.gen(function* () {
       const at = (url: string) => Effect.map(decode({ PUBLIC_URL: url }), ({ http }) => http.publicUrl)
       assert.strictEqual(yield* at("https://api.example.com"), "https://api.example.com")

@@ -15,7 +15,7 @@ describe("HostQuirks", () => {
 })
 
 describe("kindOfAddress", () => {
-  it("recognizes hosts by their domain, and no similar names", () => {
+  it("recognizes hosts by their domain, and not by similar names", () => {
     const kindOf = (url: string) => kindOfAddress(new URL(url))
     assert.strictEqual(kindOf("https://api.deepseek.com/v1"), "deepseek")
     assert.strictEqual(kindOf("https://team.openai.azure.com/openai/v1"), "azure")

@@ -36,7 +36,7 @@ const groq = {
 }
 
 describe("PROVIDERS_FILE", () => {
-  it.effect("is read with its keys, and a host without a data policy counts as training on data", () =>
+  it.effect("is read with the hosts' keys, and a host without a data policy counts as training on data", () =>
     Effect.gen(function* () {
       const [first, second, ...rest] = yield* hostsOf([ollama, groq], { GROQ_API_KEY: "gsk_1" })
       assert.isDefined(first)
@@ -64,84 +64,82 @@ describe("PROVIDERS_FILE", () => {
     })
   )
 
-  it.effect(
-    "has the differences of a host and of its models, and tells its kind by its address where none is named",
-    () =>
-      Effect.gen(function* () {
-        const quirks = { efforts: ["low", "max"], stream_options: false, headers: { "X-Team": "a" } } as const
-        const mapped = { "qwen/qwen3-32b": { id: "qwen", quirks: { reasoning_off: { think: false } } } }
-        const hosts = yield* hostsOf([
-          { ...ollama, kind: "vllm", quirks, models: { ...ollama.models, ...mapped } },
-          groq,
-          { ...ollama, id: "own" },
-          { ...ollama, id: "cloud", base_url: "https://eu.openai.azure.com/openai/v1" }
-        ])
-        assert.deepStrictEqual(
-          hosts.map(({ wire }) => wire?.kind),
-          ["vllm", "groq", undefined, "azure"]
-        )
-        const [first] = hosts
-        assert.deepStrictEqual(first?.wire?.quirks, quirks)
-        assert.deepStrictEqual(
-          [...(first?.wire?.modelQuirks ?? [])],
-          [["qwen/qwen3-32b", mapped["qwen/qwen3-32b"].quirks]]
-        )
-        assert.deepStrictEqual(
-          [...(first?.models ?? [])],
-          [
-            ["meta-llama/llama-3.3-70b-instruct", "llama3.3"],
-            ["qwen/qwen3-32b", "qwen"]
-          ]
-        )
-      })
+  it.effect("keeps the quirks of a host and of its models, and derives the kind from the URL unless it is named", () =>
+    Effect.gen(function* () {
+      const quirks = { efforts: ["low", "max"], stream_options: false, headers: { "X-Team": "a" } } as const
+      const mapped = { "qwen/qwen3-32b": { id: "qwen", quirks: { reasoning_off: { think: false } } } }
+      const hosts = yield* hostsOf([
+        { ...ollama, kind: "vllm", quirks, models: { ...ollama.models, ...mapped } },
+        groq,
+        { ...ollama, id: "own" },
+        { ...ollama, id: "cloud", base_url: "https://eu.openai.azure.com/openai/v1" }
+      ])
+      assert.deepStrictEqual(
+        hosts.map(({ wire }) => wire?.kind),
+        ["vllm", "groq", undefined, "azure"]
+      )
+      const [first] = hosts
+      assert.deepStrictEqual(first?.wire?.quirks, quirks)
+      assert.deepStrictEqual(
+        [...(first?.wire?.modelQuirks ?? [])],
+        [["qwen/qwen3-32b", mapped["qwen/qwen3-32b"].quirks]]
+      )
+      assert.deepStrictEqual(
+        [...(first?.models ?? [])],
+        [
+          ["meta-llama/llama-3.3-70b-instruct", "llama3.3"],
+          ["qwen/qwen3-32b", "qwen"]
+        ]
+      )
+    })
   )
 
   const quirk = (quirks: unknown) => [{ ...ollama, quirks }]
   const bad: ReadonlyArray<readonly [string, unknown, ReadonlyArray<string>]> = [
-    ["an object in place of the list", { hosts: [] }, ["the whole"]],
+    ["an object instead of a list", { hosts: [] }, ["the whole"]],
     ["an entry without a URL", [{ id: "x", models: {} }], ["entry 1 (x), field base_url"]],
     [
       "a URL with a query",
       [{ ...ollama, base_url: "https://host/openai?api-version=1" }],
       ["entry 1 (ollama), field base_url", "without a query"]
     ],
-    ["a URL of another kind", [ollama, { ...groq, base_url: "ftp://x" }], ["entry 2 (groq), field base_url", "http"]],
-    ["an id that is no id", [{ ...ollama, id: "My Host" }], ["entry 1 (My Host), field id", "lowercase"]],
+    [
+      "a URL with another protocol",
+      [ollama, { ...groq, base_url: "ftp://x" }],
+      ["entry 2 (groq), field base_url", "http"]
+    ],
+    ["an invalid id", [{ ...ollama, id: "My Host" }], ["entry 1 (My Host), field id", "lowercase"]],
     ["an unknown field", [{ ...ollama, baseUrl: "x" }], ["entry 1 (ollama), field baseUrl"]],
-    ["a flag that is no flag", [{ ...groq, zero_retention: "yes" }], ["field zero_retention"]],
-    ["an upstream id that is no text", [{ ...groq, models: { "qwen/qwen3-32b": 3 } }], ["models.qwen/qwen3-32b"]],
+    ["a flag that is not a boolean", [{ ...groq, zero_retention: "yes" }], ["field zero_retention"]],
+    ["an upstream id that is not a string", [{ ...groq, models: { "qwen/qwen3-32b": 3 } }], ["models.qwen/qwen3-32b"]],
     ["a model that is not in the catalogue", [{ ...groq, models: { "gpt-99": "x" } }], ["field models", '"gpt-99"']],
     ["an id used twice", [ollama, ollama], ["entry 2 (ollama), field id", "twice"]],
-    ["a kind that there is not", [{ ...ollama, kind: "olama" }], ["field kind", "must be one of deepseek, groq"]],
-    ["an effort that there is not", quirk({ efforts: ["lots"] }), ["field quirks.efforts.0", "must be one of none"]],
+    ["an unknown kind", [{ ...ollama, kind: "olama" }], ["field kind", "must be one of deepseek, groq"]],
+    ["an unknown effort", quirk({ efforts: ["lots"] }), ["field quirks.efforts.0", "must be one of none"]],
     [
-      "a switch that there is not",
+      "an unknown reasoning switch",
       quirk({ reasoning_off: "off" }),
       ["field quirks.reasoning_off", "thinking", "false"]
     ],
     [
-      "a switch of a member of ours",
+      "a reasoning switch with a reserved field",
       quirk({ reasoning_off: { model: "x" } }),
       ["quirks.reasoning_off", "not have model"]
     ],
+    ["an unknown role", quirk({ system_role: "boss" }), ["field quirks.system_role", "system, developer, user"]],
+    ["an unknown quirk", quirk({ streamOptions: false }), ["field quirks.streamOptions"]],
+    ["a reserved header", quirk({ headers: { Host: "x" } }), ["field quirks.headers", "must not have Host"]],
+    ["an invalid header name", quirk({ headers: { "a b": "x" } }), ["field quirks.headers", "header names"]],
+    ["a header with a line break", quirk({ headers: { a: "x\r\ny: z" } }), ["field quirks.headers", "printable ASCII"]],
     [
-      "a role that there is not",
-      quirk({ system_role: "boss" }),
-      ["field quirks.system_role", "system, developer, user"]
-    ],
-    ["a quirk that there is not", quirk({ streamOptions: false }), ["field quirks.streamOptions"]],
-    ["a header that is ours", quirk({ headers: { Host: "x" } }), ["field quirks.headers", "must not have Host"]],
-    ["a header that is none", quirk({ headers: { "a b": "x" } }), ["field quirks.headers", "header names"]],
-    ["a header in two lines", quirk({ headers: { a: "x\r\ny: z" } }), ["field quirks.headers", "printable ASCII"]],
-    [
-      "a wrong quirk of a model",
+      "an invalid quirk of a model",
       [{ ...groq, models: { "qwen/qwen3-32b": { id: "q", quirks: { tool_content: "text" } } } }],
       ["field models.qwen/qwen3-32b.quirks.tool_content", "string, parts"]
     ],
-    ["an id with settings of its own", [{ ...ollama, id: "openai" }], ["entry 1 (openai), field id"]]
+    ["the id of a built-in provider", [{ ...ollama, id: "openai" }], ["entry 1 (openai), field id"]]
   ]
   for (const [name, content, parts] of bad) {
-    it.effect(`refuses ${name}`, () =>
+    it.effect(`rejects ${name}`, () =>
       Effect.gen(function* () {
         const { path, result } = yield* load(JSON.stringify(content))
         assert.strictEqual(result._tag, "Failure")
@@ -163,7 +161,7 @@ describe("PROVIDERS_FILE", () => {
     })
   )
 
-  it.effect("does not repeat a key that was put into it", () =>
+  it.effect("does not repeat a key that it contains by mistake", () =>
     Effect.gen(function* () {
       for (const entry of [
         { ...groq, api_key: "sk-planted" },
@@ -177,14 +175,14 @@ describe("PROVIDERS_FILE", () => {
     })
   )
 
-  it.effect("reports a file that cannot be read", () =>
+  it.effect("is reported when it cannot be read", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
         loadProvidersFile({
           path: "/nowhere/providers.json",
           models,
           reserved,
-          keyFrom: () => Effect.die("no key is read")
+          keyFrom: () => Effect.die("a key was read")
         })
       )
       assert.include(error.message, "/nowhere/providers.json")

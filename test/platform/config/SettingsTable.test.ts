@@ -6,18 +6,18 @@ import { fileVariable } from "../../../src/platform/config/Variables.ts"
 const decode = (env: Record<string, string>) =>
   Effect.provideService(readValues, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
 
-/** Defaults that are shown to readers and applied where the setting is used. */
+/** Settings whose shown default is applied where the setting is used. */
 const appliedLater = new Set(["DATA_DIR", "OTEL_SERVICE_NAME"])
 
 describe("the table of settings", () => {
-  it("gives each setting a meaning in whole sentences", () => {
+  it("describes each setting in full sentences", () => {
     for (const [name, { allowed, meaning }] of Object.entries(settingsByName)) {
       assert.match(meaning, /^\S.*\.$/s, name)
       assert.match(allowed, /^[^`]+[^.]$/, name)
     }
   })
 
-  it("lets every key, password and URL with a password stand in a file, and nothing else", () => {
+  it("accepts a file for every key, password and URL with a password, and for no other setting", () => {
     const secrets = Object.entries(settingsByName).flatMap(([name, { isSecret }]) => (isSecret ? [name] : []))
     const shaped = /(_KEY|_KEY_ID|_SECRET|_TOKEN|_HEADERS)$|^(DATABASE|REDIS|SMTP)_URL$/
     assert.deepStrictEqual(
@@ -27,7 +27,7 @@ describe("the table of settings", () => {
     for (const name of secrets) assert.notProperty(settingsByName, fileVariable(name))
   })
 
-  it.effect("shows the default that an absent setting has", () =>
+  it.effect("shows the default that an absent setting gets", () =>
     Effect.gen(function* () {
       const absent = yield* decode({})
       for (const [name, { shown }] of Object.entries(settingsByName)) {

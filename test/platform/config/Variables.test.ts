@@ -18,7 +18,7 @@ import {
   words
 } from "../../../src/platform/config/Variables.ts"
 
-/** Reads a setting in an environment in which NAME has this text. */
+/** Reads a setting with this text in the variable NAME. */
 const where =
   (text: string | undefined) =>
   <A, D>(one: Setting<A, D>) =>
@@ -63,7 +63,7 @@ describe("a variable", () => {
     })
   )
 
-  it.effect("has the value of its text", () =>
+  it.effect("is parsed into the value of its text", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* where("0")(port(1, "")), 0)
       assert.strictEqual(yield* where("::1")(host("h", "")), "::1")
@@ -78,7 +78,7 @@ describe("a variable", () => {
     })
   )
 
-  it.effect("of a duration is in whole milliseconds, and no longer than a timer can wait", () =>
+  it.effect("of a duration is rounded up to whole milliseconds, and limited to the longest wait of a timer", () =>
     Effect.gen(function* () {
       const millisOf = (text: string) => Effect.map(where(text)(duration("1 second", "")), Duration.toMillis)
       assert.strictEqual(yield* millisOf("1.0005 seconds"), 1_001)
@@ -101,14 +101,14 @@ describe("a variable", () => {
     })
   )
 
-  it("of a URL needs one of its protocols, and a host", () => {
+  it("of a URL requires one of its protocols, and a host", () => {
     const parse = parseUrl(["smtp:", "http:"])
     assert.strictEqual(parse("smtp://h:1")?.host, "h:1")
     for (const text of ["h:1", "https://h", "smtp://", ""]) assert.isUndefined(parse(text), text)
   })
 })
 
-/** Reads a setting where NAME_FILE names a file with this text, among other variables. */
+/** Reads a setting whose NAME_FILE names a file with this text, with further variables. */
 const fromFile = <A, D>(content: string | undefined, one: Setting<A, D>, others: Record<string, string> = {}) =>
   Effect.gen(function* () {
     const directory = yield* Effect.acquireRelease(
@@ -126,7 +126,7 @@ const fromFile = <A, D>(content: string | undefined, one: Setting<A, D>, others:
   }).pipe(Effect.scoped)
 
 describe("a secret in a file", () => {
-  it.effect("has the value of the file without the line break at its end", () =>
+  it.effect("has the content of the file without the line break at its end", () =>
     Effect.gen(function* () {
       const found = yield* fromFile("s3cret\n", secret(""))
       assert.strictEqual(found && Redacted.value(found), "s3cret")
@@ -136,26 +136,24 @@ describe("a secret in a file", () => {
     })
   )
 
-  it.effect(
-    "is an error that names the variable when the file does not help, and repeats neither path nor content",
-    () =>
-      Effect.gen(function* () {
-        const wrong: ReadonlyArray<readonly [string | undefined, Record<string, string>, string]> = [
-          [undefined, {}, "NAME_FILE must be the path of a file that the service can read (ENOENT)"],
-          [undefined, { NAME_FILE: "/" }, "NAME_FILE must be the path of a file that the service can read (EISDIR)"],
-          ["\n", {}, "NAME_FILE must name a file with a value in it; the file is empty"],
-          ["a s3cret", {}, "NAME_FILE must name a file with printable text without spaces"],
-          ["s".repeat(65_537), {}, "NAME_FILE must name a file of at most 65536 bytes"],
-          ["s3cret", { NAME: "s3cret" }, "NAME_FILE must not be set together with NAME"]
-        ]
-        for (const [content, others, expected] of wrong) {
-          const { message } = yield* Effect.flip(fromFile(content, secret(""), others))
-          assert.strictEqual(message, expected)
-        }
-      })
+  it.effect("fails with the name of the variable when the file is unusable, and repeats neither path nor content", () =>
+    Effect.gen(function* () {
+      const wrong: ReadonlyArray<readonly [string | undefined, Record<string, string>, string]> = [
+        [undefined, {}, "NAME_FILE must be the path of a file that the service can read (ENOENT)"],
+        [undefined, { NAME_FILE: "/" }, "NAME_FILE must be the path of a file that the service can read (EISDIR)"],
+        ["\n", {}, "NAME_FILE must name a file with a value in it; the file is empty"],
+        ["a s3cret", {}, "NAME_FILE must name a file with printable text without spaces"],
+        ["s".repeat(65_537), {}, "NAME_FILE must name a file of at most 65536 bytes"],
+        ["s3cret", { NAME: "s3cret" }, "NAME_FILE must not be set together with NAME"]
+      ]
+      for (const [content, others, expected] of wrong) {
+        const { message } = yield* Effect.flip(fromFile(content, secret(""), others))
+        assert.strictEqual(message, expected)
+      }
+    })
   )
 
-  it.effect("is read for secrets alone", () =>
+  it.effect("is read for secret settings only", () =>
     Effect.map(fromFile("7", setting(parts)), (value) => assert.isUndefined(value))
   )
 })

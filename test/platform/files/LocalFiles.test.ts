@@ -1,4 +1,4 @@
-/** Files of a real directory, and what may go wrong in one. */
+/** Files in a real directory, and its failures. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import {
@@ -59,7 +59,7 @@ describe("LocalFiles", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("returns a long file in chunks, also to its end after it was removed", () =>
+  it.live("returns a long file in chunks, up to its end even after it was removed", () =>
     Effect.gen(function* () {
       const { store } = yield* made
       const id = newFileId()
@@ -75,7 +75,7 @@ describe("LocalFiles", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never shows an incomplete file, and removes leftovers", () =>
+  it.live("never returns an incomplete file, and removes leftover parts", () =>
     Effect.gen(function* () {
       const { directory, store } = yield* made
       const [id, short] = [newFileId(), newFileId()]
@@ -91,7 +91,7 @@ describe("LocalFiles", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("follows no link and accepts only ids", () =>
+  it.live("follows no link, and accepts only file ids", () =>
     Effect.gen(function* () {
       const { directory, store } = yield* made
       const [id, secret] = [newFileId(), join(directory, "..", "secret")]
@@ -104,7 +104,7 @@ describe("LocalFiles", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lists its ids in order after a given one, and nothing else in the directory", () =>
+  it.live("lists its ids in order after a given one, and ignores other files in the directory", () =>
     Effect.gen(function* () {
       const { directory, store } = yield* made
       const ids = [newFileId(), newFileId(), newFileId()].toSorted()
@@ -115,12 +115,12 @@ describe("LocalFiles", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lists ids in pages, whatever the directory's order", () =>
+  it.live("lists ids in pages and in order, whatever the directory's order", () =>
     Effect.gen(function* () {
       const { directory, store } = yield* made
       const ids = Array.from({ length: 20_100 }, newFileId).toSorted()
       for (const id of ids.toReversed()) closeSync(openSync(join(directory, id), "w"))
-      // A part beside its file counts once.
+      // A part counts as one with its file.
       for (const id of ids.slice(0, 50)) closeSync(openSync(join(directory, `${id}.part`), "w"))
       const first = yield* store.idsAfter("")
       assert.deepStrictEqual(first, ids.slice(0, 10_000))

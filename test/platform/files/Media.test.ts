@@ -1,4 +1,4 @@
-/** Files on a real directory and a real database. */
+/** Files in a real directory, with a real database. */
 import { assert, describe, it as alone, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -35,7 +35,7 @@ const rooms = Media.layer.pipe(
   Layer.provide(Config.layerFrom({ PUBLIC_URL: "https://gate.example/base/", FILE_RETENTION: "2 hours" }))
 )
 
-/** Over a bucket, with so many connections to it for all that is not read by callers. */
+/** Files in a bucket, with this many connections for everything except downloads. */
 const overBucket = (origin: string, connections: number) =>
   Media.layer.pipe(
     Layer.provideMerge(PublicUrl.layer),
@@ -63,7 +63,7 @@ const newAccount = Effect.gen(function* () {
   return id
 })
 
-/** Until there is nothing more to do; how many there were. */
+/** Sweeps until nothing is left, and returns the number of swept files. */
 const swept: Effect.Effect<number, Unavailable, Media> = Effect.flatMap(
   Effect.flatMap(Media, (media) => media.sweep),
   (count) => (count === 0 ? Effect.succeed(0) : Effect.map(swept, (more) => count + more))
@@ -115,7 +115,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("is gone for every reader once it is removed, with its bytes", () =>
+    it.effect("is gone for every reader once it is removed, together with its bytes", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const accountId = yield* newAccount
@@ -135,7 +135,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("is never outside the directory, whatever the id", () =>
+    it.effect("is never read from outside the directory, whatever the id", () =>
       Effect.gen(function* () {
         const media = yield* Media
         writeFileSync(join(yield* held, "..", "secret"), "secret")
@@ -175,7 +175,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("stay within the quota of their account and purpose, however many are stored at once", () =>
+    it.effect("stay within the quota of their account and purpose, however many are stored in parallel", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const sql = yield* SqlClient.SqlClient
@@ -192,13 +192,16 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
         const [half, rest] = [bytesOf("012345"), bytesOf("6789")]
         const passed = new Date(Date.now() - 1_000)
         assert.isDefined(yield* media.storeWithin({ ...input, bytes: half, expiresAt: passed }, quota))
-        assert.isDefined(yield* media.storeWithin({ ...input, bytes: half }, quota), "what expired counts no more")
+        assert.isDefined(yield* media.storeWithin({ ...input, bytes: half }, quota), "an expired file does not count")
         const more = { ...quota, files: 9 }
         assert.isUndefined(yield* media.storeWithin({ ...input, bytes: half }, more))
         assert.isDefined(yield* media.storeWithin({ ...input, bytes: rest }, more))
         assert.isUndefined(yield* media.storeWithin({ ...input, bytes: bytesOf("x") }, more))
         yield* sql`UPDATE file SET state = 'storing' WHERE account_id = ${accountId}`
-        assert.isUndefined(yield* media.storeWithin({ ...input, bytes: bytesOf("x") }, more), "who is at it counts")
+        assert.isUndefined(
+          yield* media.storeWithin({ ...input, bytes: bytesOf("x") }, more),
+          "an upload in progress counts"
+        )
         yield* sql`DELETE FROM file WHERE account_id = ${accountId}`
       })
     )
@@ -230,7 +233,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("wait for another upload of their account that may use up the quota", () =>
+    it.effect("wait for another upload of their account that may fill the quota", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const sql = yield* SqlClient.SqlClient
@@ -247,7 +250,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
         const second = yield* Effect.forkChild(media.storeWithin(input, quota))
         const waiting = sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
         yield* until(
-          "the second waits",
+          "the second upload waits",
           Effect.map(waiting, ({ length }) => length === 1),
           "10 seconds"
         )
@@ -285,7 +288,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("that a dead process stored or removed in part are swept, running uploads are not", () =>
+    it.effect("that a dead process left half stored or half removed are swept, and running uploads are not", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const sql = yield* SqlClient.SqlClient
@@ -313,7 +316,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("without a row are swept after the retention", () =>
+    it.effect("without a database row are swept after a day", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const accountId = yield* newAccount
@@ -362,7 +365,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("whose bytes were lost count as missing", () =>
+    it.effect("whose bytes are lost count as missing", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const file = yield* media.store({ ...empty, accountId: yield* newAccount, purpose: "image" })
@@ -373,13 +376,13 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
   })
 })
 
-alone.live("readers who take their time keep nobody from storing and reading files", () =>
+alone.live("slow readers do not keep other clients from storing and reading files", () =>
   Effect.gen(function* () {
     const s3 = yield* startS3
     yield* Effect.gen(function* () {
       const media = yield* Media
       const about = { contentType: "image/png", accountId: yield* newAccount, purpose: "image" } as const
-      // More than all sockets between can hold.
+      // Larger than all socket buffers together.
       const large = yield* media.store({ ...about, bytes: new Uint8Array(32 * 1024 * 1024) })
       for (let reader = 0; reader < 3; reader++) {
         const body = yield* media.open(large)

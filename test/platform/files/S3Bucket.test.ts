@@ -32,7 +32,7 @@ const scene = Effect.gen(function* () {
 })
 
 layer(Outbound.layer, { excludeTestServices: true })("S3Bucket", (it) => {
-  it.effect("sends to the bucket of its settings alone, and returns up to as many bytes as asked", () =>
+  it.effect("sends to the bucket in its settings only, and returns at most the requested number of bytes", () =>
     Effect.gen(function* () {
       const { s3, sender } = yield* scene
       const send = sender(OTHER)
@@ -50,7 +50,7 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Bucket", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("tells a missing object, a wrong setting and an outage apart", () =>
+  it.effect("distinguishes a missing object, a wrong setting and an outage", () =>
     Effect.gen(function* () {
       const { s3, sender } = yield* scene
       const problemOf = (send: ReturnType<typeof sender>) =>

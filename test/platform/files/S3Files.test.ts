@@ -1,4 +1,4 @@
-/** A bucket over real sockets, behind a server that derives every signature itself. */
+/** A bucket over real sockets, on a server that computes every signature itself. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { AwsV4Signer } from "aws4fetch"
 import { Effect, Redacted } from "effect"
@@ -22,7 +22,7 @@ const settings = (origin: string, more: Partial<S3Settings> = {}): S3Settings =>
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text))
 
-/** All that a store hands out of a file, as text; undefined when there is none. */
+/** The content of a file as text; undefined if there is no such file. */
 const text = (store: FileStore, id: string, start: number, end: number) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -75,12 +75,12 @@ const published = {
   ]
 } as const
 
-describe("the signatures of the tests' own store", () => {
+describe("the signatures of the test server", () => {
   for (const { body, method, more, signature, target } of published.examples) {
     const payloadHash = createHash("sha256").update(body).digest("hex")
     const headers = { ...more, "x-amz-content-sha256": payloadHash }
 
-    it(`are those that Amazon publishes: ${method} ${target}`, () => {
+    it(`equal those that Amazon publishes: ${method} ${target}`, () => {
       const all = { ...headers, host: published.host, "x-amz-date": published.time }
       const made = signatureOf({
         method,
@@ -94,7 +94,7 @@ describe("the signatures of the tests' own store", () => {
       assert.strictEqual(made, signature)
     })
 
-    it.effect(`and those of the package that signs: ${method} ${target}`, () =>
+    it.effect(`equal those of the signing package: ${method} ${target}`, () =>
       Effect.gen(function* () {
         const signer = new AwsV4Signer({
           method,
@@ -146,11 +146,11 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Files", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("addresses the bucket as a host on request", () =>
+  it.effect("puts the bucket into the host name on request", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const outbound = yield* Outbound
-      // No name below this host leads anywhere: the connection goes to the store, what is signed and sent is the host's.
+      // No such host exists: the connection goes to the test server, but the request is signed for the host.
       const redirected = <A extends { origin: string; headers: Readonly<Record<string, string>> }>(request: A): A => ({
         ...request,
         origin: s3.origin,
@@ -185,7 +185,7 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Files", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("retries temporary failures, at most twice", () =>
+  it.effect("retries temporary failures at most twice", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const store = s3Files(settings(s3.origin), yield* Outbound)
@@ -227,7 +227,7 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Files", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is unavailable when the store does not answer, and when a file is truncated or different", () =>
+  it.effect("fails as unavailable when the store does not answer, or when a file is truncated or different", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const outbound = yield* Outbound

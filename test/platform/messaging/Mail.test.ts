@@ -8,7 +8,7 @@ import { postbox } from "../../support/Postbox.ts"
 
 const email = { to: "ann@example.com", subject: "123456 is it", text: "Dear Ann,\n.\nüöä\n" }
 
-/** What came of sending, and what was said in the log. */
+/** The error of sending, and the log lines. */
 const sent = (env: Record<string, string>, one: Parameters<Mail["Service"]["send"]>[0] = email) =>
   Effect.gen(function* () {
     const lines: Array<string> = []
@@ -98,7 +98,7 @@ describe("Mail", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is written to the log of a sandbox, and fails elsewhere when mail is not configured", () =>
+  it.live("is written to the log in a sandbox, and fails elsewhere when mail is not configured", () =>
     Effect.gen(function* () {
       const { error, lines } = yield* sent({ SANDBOX: "on" })
       assert.isUndefined(error)

@@ -12,7 +12,7 @@ const NUMBER = "+4915112345678"
 const lines: Array<string> = []
 const log = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
 
-/** Runs with the service made so. */
+/** Runs an effect with the service made from these settings. */
 const using = <A, E, R>(
   env: Record<string, string>,
   use: (phones: PhoneVerification["Service"]) => Effect.Effect<A, E, R>
@@ -45,7 +45,7 @@ describe("PhoneVerification", () => {
           const wrong = code === "000000" ? "000001" : "000000"
           assert.isUndefined(yield* phones.check(sent, wrong))
           assert.strictEqual(yield* phones.check(sent, code), NUMBER)
-          assert.isUndefined(yield* phones.check(sent, code), "it was approved")
+          assert.isUndefined(yield* phones.check(sent, code), "the code was already approved")
           const authorization = `Basic ${Buffer.from(`${ACCOUNT_SID}:${AUTH_TOKEN}`).toString("base64")}`
           assert.deepStrictEqual(verify.requests.slice(0, 2), [
             {
@@ -64,7 +64,7 @@ describe("PhoneVerification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("uses Twilio's spelling of a number", () =>
+  it.live("uses Twilio's form of a number", () =>
     Effect.gen(function* () {
       const verify = yield* twilio
       verify.behaviour.spells = () => NUMBER
@@ -161,7 +161,7 @@ describe("PhoneVerification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("writes the code to the log in a sandbox, where any node can check it, and verifies nothing elsewhere", () =>
+  it.live("logs the code in a sandbox, where any node can check it, and fails elsewhere without Twilio", () =>
     Effect.gen(function* () {
       const sandbox = { SANDBOX: "on" }
       const sent = yield* Effect.provide(

@@ -9,7 +9,7 @@ import { post, reasonOf, text, watched } from "./OutboundFixture.ts"
 const single = Outbound.layerWith({ connectionsPerOrigin: 1, keepAliveMs: 30_000 })
 
 layer(single, { excludeTestServices: true })("Outbound with one connection", (it) => {
-  it.effect("consecutive calls share it", () =>
+  it.effect("shares it between consecutive calls", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* upstream((_, response) => response.end("pong"))
@@ -18,7 +18,7 @@ layer(single, { excludeTestServices: true })("Outbound with one connection", (it
     })
   )
 
-  it.effect("a call without a free connection waits within its connect limit and disturbs no other call", () =>
+  it.effect("makes a call wait for its connection within its connect limit, without disturbing others", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const open: Array<ServerResponse> = []
@@ -43,31 +43,33 @@ layer(single, { excludeTestServices: true })("Outbound with one connection", (it
     [true, 1],
     [false, 2]
   ] as const) {
-    it.effect(`a reader that ${finished ? "has finished keeps" : "turns away drops"} the connection`, () =>
-      Effect.gen(function* () {
-        const outbound = yield* Outbound
-        const open: Array<ServerResponse> = []
-        const host = yield* upstream((request, response) => {
-          if (request.url === "/next") return void response.end()
-          response.write("all there is to say")
-          return void open.push(response)
-        })
-        yield* Effect.scoped(
-          Effect.gen(function* () {
-            const stream = yield* outbound.open(post(host.origin))
-            yield* stream.read
-            if (finished) stream.finished()
+    it.effect(
+      `${finished ? "keeps the connection of a finished reader" : "drops the connection of a reader that leaves"}`,
+      () =>
+        Effect.gen(function* () {
+          const outbound = yield* Outbound
+          const open: Array<ServerResponse> = []
+          const host = yield* upstream((request, response) => {
+            if (request.url === "/next") return void response.end()
+            response.write("all there is to say")
+            return void open.push(response)
           })
-        )
-        open[0]?.end()
-        yield* outbound.send(post(host.origin, {}, { path: "/next" }))
-        assert.strictEqual(host.connections(), connections)
-      })
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const stream = yield* outbound.open(post(host.origin))
+              yield* stream.read
+              if (finished) stream.finished()
+            })
+          )
+          open[0]?.end()
+          yield* outbound.send(post(host.origin, {}, { path: "/next" }))
+          assert.strictEqual(host.connections(), connections)
+        })
     )
   }
 })
 
-/** Takes connections and says nothing, so that none becomes one of TLS. */
+/** Accepts connections but sends nothing, so that no TLS handshake completes. */
 const mute = Effect.acquireRelease(
   Effect.promise(async () => {
     const server = createServer((socket) => socket.on("error", () => undefined))
@@ -77,7 +79,7 @@ const mute = Effect.acquireRelease(
   (server) => Effect.sync(() => server.close())
 )
 
-layer(Layer.empty, { excludeTestServices: true })("Outbound to who is slow", (it) => {
+layer(Layer.empty, { excludeTestServices: true })("Outbound to a slow host", (it) => {
   it.effect("waits for a connection up to its connect limit", () =>
     Effect.gen(function* () {
       const { port } = (yield* mute).address() as AddressInfo
@@ -89,7 +91,7 @@ layer(Layer.empty, { excludeTestServices: true })("Outbound to who is slow", (it
   )
 })
 
-layer(Layer.empty, { excludeTestServices: true })("Outbound's end", (it) => {
+layer(Layer.empty, { excludeTestServices: true })("Outbound at the end of its scope", (it) => {
   it.effect("closes open connections", () =>
     Effect.gen(function* () {
       const host = yield* watched((_, response) => response.write("word"))

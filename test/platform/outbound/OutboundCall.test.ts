@@ -15,7 +15,7 @@ describe("targetOf", () => {
 })
 
 layer(Outbound.layer, { excludeTestServices: true })("readUpTo", (it) => {
-  it.effect("reads no more of a body than asked", () =>
+  it.effect("reads at most the requested bytes of a body", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* upstream((_, response) => response.end("x".repeat(100_000)))

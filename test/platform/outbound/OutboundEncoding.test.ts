@@ -25,7 +25,7 @@ const streamOf = (pieces: ReadonlyArray<Uint8Array>, headers: Record<string, str
   return { status: 200, headers, read, each: () => Effect.succeed(false), started: () => {}, finished: () => {} }
 }
 
-/** All that a stream gives. */
+/** The whole content of a stream. */
 const allOf = Effect.fnUntraced(function* ({ each }: OutboundStream) {
   const pieces: Array<Uint8Array> = []
   assert.isFalse(yield* each((bytes) => pieces.push(bytes) > 0))
@@ -33,7 +33,7 @@ const allOf = Effect.fnUntraced(function* ({ each }: OutboundStream) {
 })
 
 describe("the compression of a body", () => {
-  it("is detected by its first bytes, whatever its headers say", () => {
+  it("is detected from its first bytes, whatever its headers say", () => {
     for (const headers of [{}, { "content-encoding": "br" }, { "content-encoding": "identity" }]) {
       assert.strictEqual(codecOf(headers, packs.gzip, true), "gzip")
       assert.strictEqual(codecOf(headers, packs.zstd, false), "zstd")
@@ -49,7 +49,7 @@ describe("the compression of a body", () => {
     assert.strictEqual(codecOf({ "content-encoding": "deflate" }, packs["deflate-raw"], false), "deflate-raw")
   })
 
-  it("is Brotli when a text is expected and the body is none", () => {
+  it("is taken for Brotli when a text is expected and the body is not one", () => {
     assert.strictEqual(codecOf({}, packs.br, true), "br")
     assert.isUndefined(codecOf({}, packs.br, false))
     assert.isUndefined(codecOf({}, Buffer.from("<html>"), true))
@@ -60,7 +60,7 @@ describe("a compressed body", () => {
   for (const [codec, pack] of Object.entries(packs)) {
     const named = { "content-encoding": codec === "deflate-raw" ? "deflate" : codec }
 
-    it.effect(`is read whole: ${codec}`, () =>
+    it.effect(`is decompressed as a whole: ${codec}`, () =>
       Effect.gen(function* () {
         const answer = { status: 200, headers: named, body: pack }
         const { body } = yield* unpackedAnswer(answer, 10_000, true)
@@ -72,7 +72,7 @@ describe("a compressed body", () => {
       })
     )
 
-    it.effect(`is read piece by piece, to its end: ${codec}`, () =>
+    it.effect(`is decompressed piece by piece, to its end: ${codec}`, () =>
       Effect.gen(function* () {
         const pieces = [...pack].map((_, at) => pack.subarray(at, at + 1))
         const [start = pack, ...rest] = pieces
@@ -87,7 +87,7 @@ describe("a compressed body", () => {
     )
   }
 
-  it.effect("leaves an uncompressed body unchanged", () =>
+  it.effect("is not the same as an uncompressed body, which stays unchanged", () =>
     Effect.gen(function* () {
       const pieces = [Buffer.from("a"), Buffer.from("b")]
       assert.strictEqual(yield* allOf(yield* plainStream(streamOf(pieces))), "ab")
@@ -96,7 +96,7 @@ describe("a compressed body", () => {
     })
   )
 
-  it.effect("that decompresses beyond the limit fails", () =>
+  it.effect("fails when it decompresses beyond the limit", () =>
     Effect.gen(function* () {
       const bomb = gzipSync(Buffer.alloc(40 * 1024 * 1024))
       const error = yield* Effect.flip(allOf(unpackedStream(streamOf([]), bomb, "gzip")))

@@ -5,8 +5,8 @@ import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { nobody, upstream } from "../../providers/upstream.ts"
 import { post, reasonOf, text, watched } from "./OutboundFixture.ts"
 
-layer(Outbound.layer, { excludeTestServices: true })("a call for a whole answer", (it) => {
-  it.effect("returns status, headers and body for every status, and sends the given headers without a trace", () =>
+layer(Outbound.layer, { excludeTestServices: true })("a call for a complete answer", (it) => {
+  it.effect("returns status, headers and body for every status, and sends only the given headers", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* upstream((request, response) => {
@@ -34,7 +34,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call for a whole answer"
     })
   )
 
-  it.effect("limits the body's size, announced or not", () =>
+  it.effect("limits the body's size, with or without content-length", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* upstream((request, response) => {
@@ -60,7 +60,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call for a whole answer"
     })
   )
 
-  it.effect("distinguishes a connection lost before the response from one lost within it", () =>
+  it.effect("distinguishes a connection lost before the response from one lost during it", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* upstream((request, response) => {

@@ -8,7 +8,7 @@ import type {
 } from "../../../src/platform/outbound/OutboundCall.ts"
 import { upstream } from "../../providers/upstream.ts"
 
-/** A request with a secret planted in it. */
+/** A request that contains a secret. */
 export const post = (
   origin: string,
   clocks: OutboundClocks = {},
@@ -23,21 +23,21 @@ export const post = (
   ...more
 })
 
-/** Bytes as they read. */
+/** Bytes decoded as text. */
 export const text = (bytes: Uint8Array | undefined) => (bytes === undefined ? undefined : Buffer.from(bytes).toString())
 
-/** What a call failed of. */
+/** The reason of a call's failure. */
 export const reasonOf = <A, R>(effect: Effect.Effect<A, OutboundError, R>) =>
   Effect.map(Effect.flip(effect), (error) => error.reason)
 
-/** How much is left of a stream. */
+/** The number of bytes left in a stream. */
 export const rest = Effect.fnUntraced(function* (stream: OutboundStream) {
   let length = 0
   for (let bytes = yield* stream.read; bytes !== undefined; bytes = yield* stream.read) length += bytes.length
   return length
 })
 
-/** A handler that tells when its request's connection was closed. */
+/** A host that reports when its request has arrived and when the connection was closed. */
 export const watched = Effect.fnUntraced(function* (
   handle: (request: IncomingMessage, response: ServerResponse) => void
 ) {

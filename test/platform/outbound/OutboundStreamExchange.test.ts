@@ -5,7 +5,7 @@ import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { upstream } from "../../providers/upstream.ts"
 import { post, reasonOf, rest, text, watched } from "./OutboundFixture.ts"
 
-layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is read as it comes", (it) => {
+layer(Outbound.layer, { excludeTestServices: true })("a call for a streamed answer", (it) => {
   it.effect("returns a body as it arrives, and its end on every later read", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
@@ -25,7 +25,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("joins what has arrived, up to a limit", () =>
+  it.effect("joins the chunks that have arrived, up to a limit", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const answers: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -50,7 +50,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("passes each chunk on as it arrives, and leaves the rest for the next reader", () =>
+  it.effect("passes each chunk on as it arrives, and leaves the rest to the next reader", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       let more: ((bytes: string) => void) | undefined
@@ -117,12 +117,12 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
   )
 
   const firsts: ReadonlyArray<readonly [string, (response: ServerResponse) => void]> = [
-    ["no head", () => {}],
-    ["a head alone", (response) => response.flushHeaders()],
-    ["bytes that are no content", (response) => response.write(": wait\n\n")]
+    ["no headers", () => {}],
+    ["headers only", (response) => response.flushHeaders()],
+    ["bytes without content", (response) => response.write(": wait\n\n")]
   ]
   for (const [name, handle] of firsts) {
-    it.effect(`the first clock runs until the reader has started: ${name}`, () =>
+    it.effect(`runs the first clock until the reader has started: ${name}`, () =>
       Effect.gen(function* () {
         const outbound = yield* Outbound
         const host = yield* watched((_, response) => handle(response))
@@ -133,7 +133,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     )
   }
 
-  it.effect("after the start the idle clock runs", () =>
+  it.effect("runs the idle clock after the reader has started", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* watched((_, response) => response.write("word"))
@@ -145,7 +145,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("the total clock ends a stream that never falls silent", () =>
+  it.effect("ends a stream that never falls silent by the total clock", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* watched((_, response) => {
@@ -158,7 +158,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("reports on a timeout that a slow reader has held it up", () =>
+  it.effect("reports with a timeout that a slow reader delayed the stream", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const block = Buffer.alloc(256 * 1024)
@@ -174,7 +174,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("closes the connection when its scope closes, also while it waits for the headers", () =>
+  it.effect("closes the connection when its scope closes, even while it waits for the headers", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const streaming = yield* watched((_, response) => response.write("word"))

@@ -3,7 +3,7 @@ import { BlockList } from "node:net"
 import { isLocalhost, isLoopbackAddress, isPublicAddress } from "../../../src/platform/outbound/PublicAddress.ts"
 import { Random, seeds } from "../../ledger/Random.ts"
 
-/** IANA's special-purpose registry for IPv4, and multicast: what is not anybody's on the internet. */
+/** IANA's special-purpose registry for IPv4, and multicast: addresses that are not public. */
 const special4: ReadonlyArray<readonly [network: string, bits: number]> = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -36,7 +36,7 @@ for (const [network, bits] of special4) specials.addSubnet(network, bits)
 const within = (random: Random, [network, bits]: readonly [string, number]) =>
   numberOf(network) + random.below(2 ** (32 - bits))
 
-/** The same address in every notation that a URL takes. */
+/** The same address in every notation that a URL accepts. */
 const notations = (value: number): ReadonlyArray<string> => {
   const [a, b, c, d] = octetsOf(value) as [number, number, number, number]
   const hex = (part: number) => `0x${part.toString(16)}`
@@ -63,7 +63,7 @@ const notations = (value: number): ReadonlyArray<string> => {
   ]
 }
 
-/** Those where a packet goes to another than the one that the notation says. */
+/** Addresses that route packets to another address than the embedded one. */
 const tunnels = (value: number): ReadonlyArray<string> => [
   `2002:${groups(value)}::1`,
   `2001:0:4136:e378:8000:63bf:${groups(~value >>> 0)}`,

@@ -36,7 +36,7 @@ const reasonOf = (made: PublicFetch["Service"], request: PublicRequest) =>
 
 const certificate = certificateFor("images.test", "localhost")
 
-/** A host that speaks TLS on loopback under the names of the certificate. */
+/** A TLS host on loopback with the names of the certificate. */
 const secureHost = (handler: RequestListener) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly port: number; readonly connections: () => number; readonly close: () => void }>(
@@ -57,7 +57,7 @@ const secureHost = (handler: RequestListener) =>
     ({ close }) => Effect.sync(close)
   )
 
-/** Answers the lists of addresses in turn, the last for ever. */
+/** A resolver that returns these address lists in turn, and the last one from then on. */
 const lying = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
   const asked: Array<string> = []
   const resolve: Resolve = async (hostname) => {
@@ -69,7 +69,7 @@ const lying = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
 
 const notPublic = { _tag: "Forbidden", why: "must be at a public address" } as const
 
-/** A host that writes these bytes at once and no more. */
+/** A host that writes these bytes at once and nothing more. */
 const rawHost = (bytes: string) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly origin: string; readonly close: () => void }>((resume) => {
@@ -86,7 +86,7 @@ const rawHost = (bytes: string) =>
   )
 
 describe("PublicFetch", () => {
-  it.live("rejects URLs by their text alone", () =>
+  it.live("rejects URLs by their text, without a lookup", () =>
     Effect.gen(function* () {
       const [strict, open] = [yield* service({ allowLoopback: false }), yield* service()]
       const notHttps = "must be an https URL"
@@ -136,7 +136,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fetches over TLS by name, sending only the given headers", () =>
+  it.live("fetches over TLS by name, and sends only the given headers", () =>
     Effect.gen(function* () {
       const host = yield* secureHost((request, response) => {
         response.setHeader("set-cookie", "a=1")
@@ -158,14 +158,14 @@ describe("PublicFetch", () => {
           }
         ])
       }
-      // Each call has a lookup and a connection of its own.
+      // Each call makes a lookup and a connection of its own.
       assert.deepStrictEqual([asked, host.connections()], [["images.test", "images.test"], 2])
       const sent = yield* made.fetch(get(url, { method: "POST", body: "x", headers: { "content-type": "text/plain" } }))
       assert.include(Buffer.from(sent.body).toString(), '"content-length":"1"')
     }).pipe(Effect.scoped)
   )
 
-  it.live("requires a trusted certificate with the host's name", () =>
+  it.live("requires a trusted certificate for the host's name", () =>
     Effect.gen(function* () {
       const host = yield* secureHost((_, response) => response.end("never"))
       const { resolve } = lying(["127.0.0.1"])
@@ -177,21 +177,21 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("checks the very addresses it connects to, at every call", () =>
+  it.live("checks the addresses that it connects to, on every call", () =>
     Effect.gen(function* () {
       const host = yield* secureHost((_, response) => response.end("here"))
       const url = `https://images.test:${host.port}/`
       const strictly = (...answers: ReadonlyArray<ReadonlyArray<string>>) =>
         service({ allowLoopback: false, ca: certificate.cert, resolve: lying(...answers).resolve })
 
-      // What was public when the URL was looked at is private when it is connected to.
+      // A name that was public when the URL was checked resolves to a private address at the connection.
       const { asked, resolve } = lying(["127.0.0.1"])
       const strict = yield* service({ allowLoopback: false, ca: certificate.cert, resolve })
       assert.isUndefined(strict.refuses(url))
       assert.deepStrictEqual(yield* reasonOf(strict, get(url)), notPublic)
       assert.deepStrictEqual(asked, ["images.test"])
 
-      // One private address among public ones is enough.
+      // One private address among public ones is enough to reject the name.
       for (const address of [
         "127.0.0.1",
         "::1",
@@ -207,7 +207,7 @@ describe("PublicFetch", () => {
       }
       assert.strictEqual(host.connections(), 0)
 
-      // A name that led here once leads elsewhere the next time.
+      // A name resolves to another address the next time.
       const rebinding = yield* service({ ca: certificate.cert, resolve: lying(["127.0.0.1"], ["192.168.0.1"]).resolve })
       assert.strictEqual(Buffer.from((yield* rebinding.fetch(get(url))).body).toString(), "here")
       assert.deepStrictEqual(yield* reasonOf(rebinding, get(url)), notPublic)
@@ -231,7 +231,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("follows no redirect and accepts only success statuses", () =>
+  it.live("follows no redirect, and accepts only success statuses", () =>
     Effect.gen(function* () {
       const target = yield* upstream((_, response) => response.end("secret"))
       const host = yield* upstream((request, response) => {
@@ -247,12 +247,12 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("limits the body's size, announced or not", () =>
+  it.live("limits the body's size, with or without content-length", () =>
     Effect.gen(function* () {
       const host = yield* upstream((request, response) => {
         const length = Number(new URL(request.url!, "http://x").searchParams.get("length"))
         if (request.url!.startsWith("/said")) response.writeHead(200, { "content-length": length })
-        // What is announced need never be sent.
+        // A host can announce more bytes than it sends.
         if (!request.url!.startsWith("/said") || length <= 1_000) response.end(Buffer.alloc(length, "a"))
         else response.flushHeaders()
       })
@@ -269,7 +269,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("does not decompress", () =>
+  it.live("does not decompress bodies", () =>
     Effect.gen(function* () {
       const packed = gzipSync(Buffer.alloc(100_000))
       const host = yield* upstream((_, response) => {
@@ -373,7 +373,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("checks a name's current addresses, and accepts one that cannot be resolved", () =>
+  it.live("judges a name by its current addresses, and accepts a name that cannot be resolved", () =>
     Effect.gen(function* () {
       const judge = (url: string, resolve: Resolve, allowLoopback = false) =>
         Effect.flatMap(service({ allowLoopback, resolve }), (made) => made.judge(url))
@@ -395,7 +395,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("with anyStatus accepts any status, and reads only the start of the body", () =>
+  it.live("accepts any status with anyStatus, and reads only the start of the body", () =>
     Effect.gen(function* () {
       const made = yield* service()
       const host = yield* upstream(
