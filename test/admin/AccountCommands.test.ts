@@ -33,7 +33,7 @@ describe("account list", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("searches by a part of the address, by the start of the id and by state", () =>
+  it.live("searches by part of the address, by the start of the id and by state", () =>
     Effect.gen(function* () {
       const { command, json } = yield* setUp
       const ids: Array<string> = []
@@ -43,7 +43,7 @@ describe("account list", () => {
       const found = (line: string) =>
         Effect.map(json(`account list ${line}`), ({ data }) => data.map(({ id }: { id: string }) => id))
       assert.deepStrictEqual(yield* found("--search ONE.ex"), [ids[0]])
-      // Not a pattern: a percent sign is a percent sign.
+      // The search is not a pattern: a percent sign matches itself.
       assert.deepStrictEqual(yield* found("--search %"), [ids[1]])
       assert.deepStrictEqual(yield* found(`--search ${ids[1]}`), [ids[1]])
       assert.deepStrictEqual(yield* found("--state active"), [ids[1], ids[0]])

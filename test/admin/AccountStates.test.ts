@@ -11,7 +11,7 @@ const messages = [{ role: "user", content: "hello" }]
 const chat = (service: Pick<Service, "api">, key: string, headers: Record<string, string> = {}) =>
   post(`${service.api}/chat/completions`, key, { model: MODEL, messages }, headers)
 
-/** The paid requests that each node refuses for an account. */
+/** The paid requests that each node rejects for the account. */
 const paid = (service: Pick<Service, "api">, key: string) => [
   chat(service, key),
   post(`${service.api}/messages`, key, { model: MODEL, messages, max_tokens: 10 }),
@@ -20,7 +20,7 @@ const paid = (service: Pick<Service, "api">, key: string) => [
   post(`${service.api}/images/generations`, key, { model: "openai/gpt-image-1", prompt: "a cat" })
 ]
 
-/** Two nodes on one database, whose caches know the account's key, and the command line. */
+/** Two nodes on one database, which have cached the account's key, and the command line. */
 const stage = Effect.gen(function* () {
   const mail = yield* postbox()
   const { command, json, query, url } = yield* setUp
@@ -102,7 +102,7 @@ describe("account suspend, resume and close", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("close an account for good: its keys and its sign-in stop on every node, and its receipts stay", () =>
+  it.live("close an account for good: its keys and its sign-in stop on every node, and its receipts remain", () =>
     Effect.gen(function* () {
       const { account, command, inferenceKey, json, managementKey, nodes, signIn } = yield* stage
       yield* json(`account close ${account.id} --reason asked`)

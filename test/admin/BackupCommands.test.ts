@@ -22,7 +22,7 @@ const tablesOf = (url: string) =>
   ).pipe(Effect.provide(layerUrl(url, 1)))
 
 describe("backup and restore", () => {
-  it.live("back up one moment under load, and the gateway serves on the restored database with the same keys", () =>
+  it.live("take a consistent backup under load, from which a gateway serves with the same keys", () =>
     Effect.gen(function* () {
       const { json, url } = yield* setUp
       const file = join(yield* temporaryDirectory, "tollgate.gz")
@@ -91,7 +91,7 @@ describe("backup and restore", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuse a database that is not empty, an existing file and a damaged or cut file, and change nothing", () =>
+  it.live("reject a database that is not empty, an existing file and a damaged file, and change nothing", () =>
     Effect.gen(function* () {
       const { command, json, query, url } = yield* setUp
       const directory = yield* temporaryDirectory
@@ -139,7 +139,7 @@ describe("backup and restore", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("carry the embedded database with the files and the secrets key into a new data directory", () =>
+  it.live("move the embedded database with the files and the secrets key into a new data directory", () =>
     Effect.gen(function* () {
       const [from, to, out] = [yield* temporaryDirectory, yield* temporaryDirectory, yield* temporaryDirectory]
       const file = join(out, "tollgate.gz")

@@ -45,7 +45,7 @@ describe("account create", () => {
 })
 
 describe("commands on an account", () => {
-  it.live("top up exactly, to the nano-USD", () =>
+  it.live("top up exactly to the nano-USD", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 0.1")
@@ -65,7 +65,7 @@ describe("commands on an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("create five inference keys and refuse a sixth until one is revoked", () =>
+  it.live("create five inference keys, and refuse a sixth until one is revoked", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1")
@@ -173,7 +173,7 @@ describe("pending work of the operator", () => {
 })
 
 describe("ledger verify", () => {
-  it.live("exits with 0 while the books are correct, and with 1 naming the failed check", () =>
+  it.live("exits with 0 while the books are correct, and with 1 and the name of the failed check otherwise", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1")

@@ -4,7 +4,7 @@ import { AskOperator } from "../../src/admin/Confirm.ts"
 import { setUp } from "./commandLine.ts"
 
 describe("large movements of money", () => {
-  it.live("require a confirmation on a terminal above $1,000, and only a yes counts", () =>
+  it.live("require a confirmation on a terminal above $1,000, and accept only a yes", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1000")

@@ -8,7 +8,7 @@ import { exportScene } from "./exportScene.ts"
 
 const DAY = "2026-01-31"
 
-/** The scene with a directory that takes the exports. */
+/** The export scene with a directory for the exports. */
 const scene = Effect.gen(function* () {
   const shared = yield* exportScene
   const directory = join(yield* temporaryDirectory, "exports")
@@ -23,7 +23,7 @@ const scene = Effect.gen(function* () {
 
 describe("export receipts", () => {
   it.live(
-    "writes every receipt of a day with a manifest that equals the books, and changes nothing when repeated",
+    "writes every receipt of a day with a manifest that matches the books, and changes nothing when repeated",
     () =>
       Effect.gen(function* () {
         const { account, ask, command, directory, json, line, moved, query, receipts } = yield* scene
@@ -71,7 +71,7 @@ describe("export receipts", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("goes on where a run was cut off, and keeps nothing that the books contradict", () =>
+  it.live("resumes an interrupted run, and discards data that the books contradict", () =>
     Effect.gen(function* () {
       const { ask, command, directory, json, line, moved, receipts, service } = yield* scene
       const ids = [yield* moved(yield* ask(), `${DAY}T01:00:00Z`), yield* moved(yield* ask(), `${DAY}T02:00:00Z`)]
@@ -100,7 +100,7 @@ describe("export receipts", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a day that has not ended, and one with a request that has not", () =>
+  it.live("refuses a day that has not ended, and a day with an open request", () =>
     Effect.gen(function* () {
       const { account, command, directory, line, service } = yield* scene
       const today = new Date().toISOString().slice(0, 10)

@@ -21,7 +21,7 @@ interface Event {
   readonly changes: Record<string, unknown>
 }
 
-/** A day with two receipts, and commands with the settings of a store. */
+/** A day with two receipts, and commands with the settings of a file store. */
 const scene = Effect.gen(function* () {
   const shared = yield* exportScene
   const ids = [
@@ -73,7 +73,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("export receipts to a bucket", () => {
-  it.live("sends a day whole with its manifest last, records it, and sends nothing when repeated", () =>
+  it.live("uploads a day completely with its manifest last, records it, and uploads nothing when repeated", () =>
     Effect.gen(function* () {
       const { done, events, ids, objects, puts, s3, stagedFiles } = yield* scene
       const manifest = yield* done
@@ -106,10 +106,10 @@ describe("export receipts to a bucket", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on where an upload was cut off, and sends no part twice", () =>
+  it.live("resumes an interrupted upload, and uploads no part twice", () =>
     Effect.gen(function* () {
       const { done, objects, puts, s3, stagedFiles, toArchive, types } = yield* scene
-      // The manifest is asked for, then the part, which is sent; the manifest is not taken.
+      // Requests pass for the manifest, the part and its upload; the upload of the manifest fails.
       s3.faults.push("pass", "pass", "pass", 500, 500, 500)
       const cut = yield* toArchive
       assert.deepStrictEqual([cut.code, objects.has(MANIFEST), objects.size], [1, false, 1])
@@ -141,7 +141,7 @@ describe("export receipts to a bucket", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("collects the day again when the file of an earlier run has changed or a refund came since", () =>
+  it.live("collects the day again when the file of an earlier run has changed or a refund came later", () =>
     Effect.gen(function* () {
       const { done, ids, json, objects, s3, staging, toArchive } = yield* scene
       const cutOff = Effect.gen(function* () {
@@ -151,7 +151,7 @@ describe("export receipts to a bucket", () => {
       const file = join(staging, `receipts-${DAY}.jsonl`)
       yield* cutOff
       const whole = readFileSync(file, "utf8")
-      // The amounts stay as they are, so only the digest tells.
+      // The amounts are unchanged, so only the digest shows the change.
       writeFileSync(file, whole.replaceAll("gpt-4o-mini", "gpt-4o-tiny"))
       yield* cutOff
       assert.strictEqual(readFileSync(file, "utf8"), whole)
@@ -181,7 +181,7 @@ describe("export receipts to a bucket", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names the setting or the flag that is missing or wrong in one sentence", () =>
+  it.live("states in one sentence which setting or flag is missing or wrong", () =>
     Effect.gen(function* () {
       const { base, exportTo, settings, staging, types } = yield* scene
       const to = `s3://${ARCHIVE}/tollgate`

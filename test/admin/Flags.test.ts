@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { setUp, state } from "./commandLine.ts"
 
-describe("an invalid value", () => {
+describe("an invalid value on the command line", () => {
   const ann = "--email ann@example.com"
   const cases: ReadonlyArray<readonly [line: string, named: RegExp]> = [
     ["account create --email ann --balance-usd 1", /--email: "ann"/],

@@ -29,7 +29,7 @@ describe("key commands", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuse a revocation that names no key, two keys or a revoked key", () =>
+  it.live("refuse a revocation without a key, with two keys or of a revoked key", () =>
     Effect.gen(function* () {
       const { command, json } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1")

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { setUp, state } from "./commandLine.ts"
 
 describe("money commands", () => {
-  it.live("move money once per reference, whatever account and amount repeat it", () =>
+  it.live("move money once per reference, whichever account and amount a repetition names", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1")
@@ -33,7 +33,7 @@ describe("money commands", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("correct a balance in the books with a reason, and never below the amount held", () =>
+  it.live("correct a balance in the books with a reason, and never below the held amount", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       const { account_id: id } = yield* json("account create --email ann@example.com --balance-usd 25")

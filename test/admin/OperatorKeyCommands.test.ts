@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { setUp } from "./commandLine.ts"
 
 describe("operator-key", () => {
-  it.live("creates a key that is shown once, lists it and revokes it", () =>
+  it.live("creates a key that is shown once, lists it, and revokes it", () =>
     Effect.gen(function* () {
       const { command, json } = yield* setUp
       const made = yield* json("operator-key create --name support --expires-in-days 90")

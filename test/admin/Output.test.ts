@@ -14,7 +14,7 @@ describe("errors", () => {
 })
 
 describe("help", () => {
-  // No database has this address: help must not need one.
+  // No database listens at this address, because help must not need one.
   const env = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }
 
   it.live("exists for every command", () =>

@@ -14,7 +14,7 @@ const ARCHIVE = "archive-test"
 
 const digestOf = (body: Uint8Array) => createHash("sha256").update(body).digest("hex")
 
-/** A finished file of five receipts, and a bucket whose parts hold two of them each. */
+/** A finished file of five receipts, and a bucket that stores two of them per part. */
 const scene = Effect.gen(function* () {
   const s3 = yield* startS3With([ARCHIVE])
   const directory = yield* temporaryDirectory
@@ -44,7 +44,7 @@ const run = <A, E>(body: Effect.Effect<A, E, Outbound | Scope.Scope>) =>
   body.pipe(Effect.scoped, Effect.provide(Outbound.layer))
 
 describe("receipts in a bucket", () => {
-  it.live("arrive in parts of whole lines, with their digests in a manifest that is sent last", () =>
+  it.live("arrive in parts of complete lines, with their digests in a manifest that is uploaded last", () =>
     run(
       Effect.gen(function* () {
         const { export: target, facts, file, objects, puts, s3 } = yield* scene
@@ -68,7 +68,7 @@ describe("receipts in a bucket", () => {
     )
   )
 
-  it.live("go on after an upload that was cut off midway, and replace a part that differs", () =>
+  it.live("resume an interrupted upload, and replace a part that differs", () =>
     run(
       Effect.gen(function* () {
         const { export: target, facts, file, objects, puts, s3 } = yield* scene
@@ -86,7 +86,7 @@ describe("receipts in a bucket", () => {
           [...manifest.parts.slice(1).map(({ key }) => key), target.manifestKey].map((key) => key.split("/")[1]!)
         )
         const { bytes, contentType } = objects.get(first)!
-        // The same length, so that only the bytes tell.
+        // The length is the same, so only the bytes show the change.
         objects.set(first, { bytes: Uint8Array.from(bytes, () => 120), contentType })
         s3.seen.length = 0
         yield* target.upload(file, facts)
@@ -96,7 +96,7 @@ describe("receipts in a bucket", () => {
     )
   )
 
-  it.live("count as changed when a part is missing or differs, or the manifest is none", () =>
+  it.live("count as changed when a part is missing or differs, or the manifest is invalid", () =>
     run(
       Effect.gen(function* () {
         const { export: target, facts, file, objects } = yield* scene
@@ -128,7 +128,7 @@ describe("receipts in a bucket", () => {
     )
   )
 
-  it.live("are left without a manifest when the file differs from its own digest", () =>
+  it.live("get no manifest when the file differs from its own digest", () =>
     run(
       Effect.gen(function* () {
         const { export: target, facts, file, objects } = yield* scene
@@ -149,7 +149,7 @@ describe("the URL of a bucket", () => {
     assert.deepStrictEqual(targetOf("s3://receipts/a/b/"), { bucket: "receipts", prefix: "a/b/" })
   })
 
-  it("is refused when it is another URL or leads out of the bucket", () => {
+  it("is rejected when it has another form or leads out of the bucket", () => {
     for (const text of ["s3://", "s3:receipts", "S3://receipts", "https://receipts/a", "s3://receipts?x=1"]) {
       assert.isTrue(isUrl(text), text)
       assert.isUndefined(targetOf(text), text)

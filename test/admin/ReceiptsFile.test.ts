@@ -13,11 +13,11 @@ const receipt = (id: string, settled: bigint, refunded = 0n) => ({
   refunded_nano_usd: String(refunded)
 })
 
-/** More than a number holds exactly. */
+/** More than a JavaScript number represents exactly. */
 const LARGE = 9_007_199_254_740_993n
 
-describe("a file of receipts", () => {
-  it.live("goes on after the last whole line of a run that was cut off", () =>
+describe("a receipts file", () => {
+  it.live("resumes after the last complete line of an interrupted run", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const first = yield* Effect.promise(() => ReceiptsFile.open(directory, DAY))
@@ -51,7 +51,7 @@ describe("a file of receipts", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on when a run ended between the file and its manifest", () =>
+  it.live("resumes when a run ended between the file and its manifest", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const names = namesOf(directory, DAY)
@@ -66,7 +66,7 @@ describe("a file of receipts", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not taken for finished once it has changed or is gone", () =>
+  it.live("does not count as finished once it has changed or is missing", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const names = namesOf(directory, DAY)

@@ -4,7 +4,7 @@ import { get, json as bodyOf, post, startService } from "../support/Service.ts"
 import { setUp, state } from "./commandLine.ts"
 
 describe("refund", () => {
-  it.live("gives back part of a request, then the rest, and shows both on the receipt and in the audit log", () =>
+  it.live("refunds part of a request, then the rest, and shows both on the receipt and in the audit log", () =>
     Effect.gen(function* () {
       const { command, json, query, url } = yield* setUp
       const service = yield* startService({ DATABASE_URL: url })
@@ -46,7 +46,7 @@ describe("refund", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a request that is unknown", () =>
+  it.live("refuses an unknown request", () =>
     Effect.gen(function* () {
       const { command } = yield* setUp
       const refused = yield* command(`refund req_${"0".repeat(26)} --reason outage`)

@@ -9,7 +9,7 @@ import { setUp } from "./commandLine.ts"
 
 const MODEL = "gpt-4o-mini"
 
-/** A host that answers 10 prompt tokens and 200 output tokens, and reports these further members of its usage. */
+/** A host that reports 10 prompt tokens, 200 output tokens and these further usage fields. */
 const host = (also: () => object) =>
   upstream((request, response) => {
     request.resume().on("end", () => {
@@ -50,7 +50,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("report", () => {
-  it.live("sets the provider's cost beside the price, by the price list or as the provider reports it", () =>
+  it.live("shows the provider's cost beside the price, by the price list or as the provider reported it", () =>
     Effect.gen(function* () {
       const { account, ask, command, inferenceKey, json, service } = yield* scene
       const listed = yield* ask({})
@@ -86,7 +86,7 @@ describe("report", () => {
       assert.deepInclude(yield* json(`request show ${billed}`), { provider_cost_usd: 0.000377, settled_usd: 0.00041 })
       const said = (yield* command(`request show ${billed}`)).stdout.join()
       assert.include(said, "Cost       $0.000377 charged by the provider, which leaves $0.000033")
-      // The owner of the account sees prices alone, in every place that shows a request.
+      // The owner of the account sees only prices, wherever a request is shown.
       for (const path of ["/requests", `/requests/${billed}`, "/usage?period=1d"]) {
         const shown = JSON.stringify(yield* bodyOf(yield* get(`${service.api}${path}`, inferenceKey)))
         assert.notInclude(shown, "0.000377")
@@ -97,7 +97,7 @@ describe("report", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sets what failed attempts cost beside the cost of those that served", () =>
+  it.live("shows the cost of failed attempts beside the cost of those that served", () =>
     Effect.gen(function* () {
       const { command, inferenceKey, json, service } = yield* scene
       const messages = [{ role: "user", content: "What is it worth?" }]
@@ -122,7 +122,7 @@ describe("report", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names an impossible range", () =>
+  it.live("rejects an impossible range", () =>
     Effect.gen(function* () {
       const { command } = yield* setUp
       const late = yield* command("report --from 2026-02-01 --to 2026-01-01")

@@ -58,7 +58,7 @@ describe("requests", () => {
 })
 
 describe("request show", () => {
-  it.live("explains the hold, the attempts, prices times tokens, the settle and its transfer", () =>
+  it.live("explains the hold, the attempts, prices times tokens, the settlement and its transfer", () =>
     Effect.gen(function* () {
       const { command, json, query, url } = yield* setUp
       const service = yield* startService({ DATABASE_URL: url })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { setUp } from "./commandLine.ts"
 
 describe("spend", () => {
-  it.live("sets, shows and removes bounds on what providers cost", () =>
+  it.live("sets, shows and removes limits on provider cost", () =>
     Effect.gen(function* () {
       const { command, json } = yield* setUp
       assert.deepStrictEqual(yield* json("spend limit openai --usd 500"), { provider: "openai", limit_usd: 500 })

@@ -21,5 +21,6 @@ describe("tableOf", () => {
       ["NAME      AMOUNT", "a          $1.00", "longer  $1000.00"].join("\n")
     ))
 
-  it("says so when there are no rows", () => assert.strictEqual(tableOf(columns, [], "No one."), "No one."))
+  it("returns the given text when there are no rows", () =>
+    assert.strictEqual(tableOf(columns, [], "No one."), "No one."))
 })

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { setUp } from "./commandLine.ts"
 
 describe("topups list", () => {
-  it.live("shows top-ups that need an operator, and why", () =>
+  it.live("shows top-ups that need an operator, and the reason", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       assert.deepStrictEqual((yield* command("topups list")).stdout, ["No top-up needs an operator."])
@@ -19,7 +19,7 @@ describe("topups list", () => {
 })
 
 describe("topups settle and dismiss", () => {
-  it.live("credit or dismiss a top-up once, with a reason, and ask before a large amount", () =>
+  it.live("credit or dismiss a top-up once, with a reason, and require a confirmation for a large amount", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       const { account_id: account } = yield* json("account create --email ann@example.com --balance-usd 0")

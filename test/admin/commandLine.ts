@@ -34,7 +34,7 @@ export const setUp = Effect.gen(function* () {
   return {
     url,
     command,
-    /** The JSON object that a command which must succeed prints, alone. */
+    /** The JSON object that a successful command prints, and nothing else. */
     json: (line: string) =>
       Effect.map(command(`${line} --json`), ({ code, stderr, stdout }) => {
         assert.deepStrictEqual([code, stderr, stdout.length], [0, [], 1], `${line}: ${stderr.join("\n")}`)

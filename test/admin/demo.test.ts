@@ -16,7 +16,7 @@ const demo = (env: Record<string, string>, options: ReadonlyArray<string>) =>
 
 describe("the demo as a process", () => {
   it.live(
-    "says in one line why it cannot run, and fails",
+    "fails with one line that states why it cannot run",
     () =>
       Effect.gen(function* () {
         const url = yield* freshDatabase("demo")

@@ -5,7 +5,7 @@ import { firstRequestIdAt } from "../../src/platform/Ids.ts"
 import { post, startService } from "../support/Service.ts"
 import { setUp } from "./commandLine.ts"
 
-/** A gateway on the database of the commands, whose requests can be moved to a day before. */
+/** A gateway on the database of the commands, whose requests can be moved to an earlier day. */
 export const exportScene = Effect.gen(function* () {
   const admin = yield* setUp
   const service = yield* startService({ DATABASE_URL: admin.url })
@@ -17,7 +17,7 @@ export const exportScene = Effect.gen(function* () {
     assert.strictEqual(answer.status, 200)
     return answer.headers.get("x-request-id") ?? ""
   })
-  /** The request as if it had arrived at this time; its new id. */
+  /** Moves a request to an earlier arrival time, and returns its new id. */
   const moved = Effect.fnUntraced(function* (id: string, time: string) {
     const { sql } = service
     const there = firstRequestIdAt(Date.parse(time)).slice(0, 14) + id.slice(14)

@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000
 const now = Date.parse("2026-03-05T12:00:00Z")
 
 describe("the demo's calendar", () => {
-  it("goes from the first day to now, with every hour of the last day and every few minutes of the last hour", () => {
+  it("covers the first day up to now, every hour of the last day and every five minutes of the last hour", () => {
     const moments = momentsOf(30, 3_000, now, makeRandom(1))
     const behind = moments.map(({ behindMs }) => behindMs)
     assert.deepStrictEqual(

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { receiver, type Send, sendLongWork } from "../../../src/admin/demo/LongWork.ts"
 
 describe("the demo's long work", () => {
-  it("is two videos and a batch, of which a video in three and a line of each file fail", async () => {
+  it("sends two videos and a batch each time, of which every third video and one line of each file fail", async () => {
     const sent: Array<{ readonly path: string; readonly body: object | FormData; readonly play: string | undefined }> =
       []
     const send: Send = async (path, body, play) => {
@@ -26,7 +26,7 @@ describe("the demo's long work", () => {
     )
   })
 
-  it.live("is received by webhooks, but at an endpoint that is gone", () =>
+  it.live("delivers webhooks to a receiver that accepts them, and to one that is gone", () =>
     Effect.gen(function* () {
       const address = yield* receiver
       const statusOf = (path: string) =>

@@ -21,7 +21,7 @@ const demo = (env: Record<string, string>, options: ReadonlyArray<string>) =>
 
 describe("the demo", () => {
   it.live(
-    "spreads real requests over its days, with correct books, and leaves no trigger behind",
+    "spreads real requests over its days, keeps the books correct, and leaves no trigger behind",
     () =>
       Effect.gen(function* () {
         const url = yield* freshDatabase("demo")

@@ -6,7 +6,7 @@ import { newRequestId, timeOfRequestId } from "../../../src/platform/Ids.ts"
 const DAY_MS = 86_400_000
 
 describe("a clock that runs behind", () => {
-  it.effect("dates ids and moments by it, and leaves given dates alone", () =>
+  it.effect("dates ids and new times by it, and leaves given dates unchanged", () =>
     Effect.acquireUseRelease(
       Effect.sync(() => {
         const real = Date

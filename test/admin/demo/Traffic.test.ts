@@ -5,7 +5,7 @@ import { callAt, keyNames } from "../../../src/admin/demo/Traffic.ts"
 import { parseSteering } from "../../../src/providers/sandbox/Steering.ts"
 
 describe("the demo's requests", () => {
-  it("use every key and several operations, and play as the sandbox understands", () => {
+  it("use every key and several operations, and are steered as the sandbox accepts", () => {
     const random = makeRandom(1)
     const calls = Array.from({ length: 2_000 }, (_, at) => callAt(random, at % 24))
     assert.sameMembers([...new Set(calls.map(({ key }) => key))], [...keyNames])
