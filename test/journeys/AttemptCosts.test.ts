@@ -5,6 +5,7 @@ import { verifyUsageBooks } from "../../src/usage/UsageBooks.ts"
 import type { SqlClient } from "effect/sql"
 import { operatorScene } from "../http/handlers/operator/scene.ts"
 import { get, json, post } from "../support/Service.ts"
+import { spendSeenBy } from "../support/ProviderSpend.ts"
 import { eventually } from "../support/Eventually.ts"
 
 const messages = [{ role: "user", content: "What does a failure cost?" }]
@@ -42,7 +43,13 @@ const scene = (env: Record<string, string> = {}) =>
         ({ body }) => body.data
       )
     const report = (by: string) => Effect.map(operate("GET", `/report?by[]=${by}`), ({ body }) => body)
-    return { ...found, ask, receipt, report }
+    /** Bounds what OpenAI may cost in a day, and returns once the service obeys. */
+    const bound = (usd: number) =>
+      Effect.andThen(
+        operate("PATCH", "/spend/openai", { limit_usd: usd }),
+        eventually(spendSeenBy(service, "openai"), ({ limit }) => limit === Math.round(usd * 1e9))
+      )
+    return { ...found, ask, bound, receipt, report }
   })
 
 /** Folds every ended request into the sums of the day. */
@@ -185,7 +192,9 @@ describe("an attempt that failed after its provider had begun to work", () => {
 
   it.live("costs its prompt when the client left before anything came", () =>
     Effect.gen(function* () {
-      const { account, inferenceKey, receipt, service } = yield* scene()
+      const { account, bound, inferenceKey, operate, receipt, service } = yield* scene()
+      // Under a bound, the operator sees what the attempt reserves once it has begun.
+      yield* bound(1)
       const leave = new AbortController()
       const headers = {
         authorization: `Bearer ${inferenceKey}`,
@@ -202,7 +211,7 @@ describe("an attempt that failed after its provider had begun to work", () => {
       )
       const open = service.sql<{ id: string }>`SELECT id FROM request WHERE account_id = ${account.id}`
       const [row] = yield* eventually(open, (rows) => rows.length === 1)
-      yield* Effect.sleep("200 millis")
+      yield* eventually(operate("GET", "/spend"), ({ body }) => body.data[0].reserved_usd > 0)
       leave.abort()
       assert.strictEqual(yield* left, "left")
       const shown = yield* receipt(row?.id ?? "")
@@ -213,10 +222,9 @@ describe("an attempt that failed after its provider had begun to work", () => {
 
   it.live("counts towards what its provider may cost in a day, which then stops", () =>
     Effect.gen(function* () {
-      const { account, ask, operate, service } = yield* scene()
+      const { account, ask, bound, operate, service } = yield* scene()
       const body = { ...chat, ...alone, max_tokens: 1 }
-      yield* operate("PATCH", "/spend/openai", { limit_usd: 0.00003 })
-      yield* Effect.sleep("6 seconds")
+      yield* bound(0.00003)
       const statuses: Array<number> = []
       for (let round = 0; round < 60 && !statuses.includes(503); round++) {
         statuses.push((yield* ask("/chat/completions", body, "fault=empty,output_tokens=1")).status)

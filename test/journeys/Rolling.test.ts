@@ -81,8 +81,6 @@ describe.skipIf(missing !== undefined)("nodes behind HAProxy", () => {
             const before = served.get(name) ?? 0
             return Effect.repeat(Effect.sleep("20 millis"), { until: () => (served.get(name) ?? 0) > before + CLIENTS })
           })
-        // HAProxy takes a node for healthy until its first check.
-        yield* Effect.sleep("500 millis")
         const users = yield* Effect.forkChild(
           Effect.all(
             Array.from({ length: CLIENTS }, (_, at) => user(at)),

@@ -23,6 +23,9 @@ export interface Node {
 /** As in `deploy/haproxy.cfg`: HAProxy repeats only requests that have not reached a node. */
 const redispatching = ["  retries 2", "  retry-on conn-failure", "  option redispatch"]
 
+/** The path of HAProxy's own statistics. */
+const STATS = "/haproxy"
+
 /** Keeps connections open on both sides, and names the node that answered in `x-node`. */
 const configuration = (port: number, nodes: ReadonlyArray<Node>, retries: ReadonlyArray<string>) =>
   [
@@ -36,6 +39,7 @@ const configuration = (port: number, nodes: ReadonlyArray<Node>, retries: Readon
     ...retries,
     "frontend public",
     `  bind 127.0.0.1:${port}`,
+    `  stats uri ${STATS}`,
     "  default_backend nodes",
     "backend nodes",
     "  balance roundrobin",
@@ -49,7 +53,7 @@ const configuration = (port: number, nodes: ReadonlyArray<Node>, retries: Readon
   ].join("\n")
 
 /**
- * Runs HAProxy before these nodes until the scope closes, and returns its origin. With `redispatches`, it repeats requests that reached
+ * Runs HAProxy before these nodes until the scope closes, and returns its origin once every node has been checked. With `redispatches`, it repeats requests that reached
  * no node.
  */
 export const startHaProxy = Effect.fnUntraced(function* (nodes: ReadonlyArray<Node>, redispatches = false) {
@@ -67,10 +71,17 @@ export const startHaProxy = Effect.fnUntraced(function* (nodes: ReadonlyArray<No
       })
   )
   const origin = `http://127.0.0.1:${port}`
-  // Any response shows that HAProxy listens.
-  yield* Effect.retry(
-    Effect.tryPromise(() => fetch(origin)),
-    Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))
-  ).pipe(Effect.orDie)
+  // HAProxy takes a node for healthy until its first check, whose status is INI before it ends.
+  const checked = Effect.tryPromise(async () => {
+    const stats = await fetch(`${origin}${STATS};csv`).then((response) => response.text())
+    const [header = [], ...rows] = stats.split("\n").map((line) => line.split(","))
+    const statuses = rows
+      .filter(([backend, server]) => backend === "nodes" && nodes.some(({ name }) => name === server))
+      .map((row) => row[header.indexOf("check_status")])
+    if (statuses.length < nodes.length || statuses.includes("INI")) throw new Error(`checks: ${statuses.join()}`)
+  })
+  yield* Effect.retry(checked, Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))).pipe(
+    Effect.orDie
+  )
   return origin
 })
