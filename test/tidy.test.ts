@@ -43,7 +43,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   inference: ["schemas", "domain", "platform", "auth", "catalogue", "router", "ledger", "usage", "cache", "providers"],
   videos: ["domain", "platform", "auth", "router", "ledger", "usage", "jobs", "webhooks", "providers", "inference"],
   batches: ["schemas", "domain", "platform", "account", "auth", "ledger", "usage", "jobs", "inference"],
-  workers: ["platform", "notifications", "account", "ledger", "usage", "jobs", "webhooks", "billing"],
+  workers: ["domain", "platform", "notifications", "account", "ledger", "usage", "jobs", "webhooks", "billing"],
   dialects: ["schemas", "domain"],
   documentation: [],
   client: ["schemas"],

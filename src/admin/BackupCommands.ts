@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { SqlClient } from "effect/sql"
+import { DAY_MS } from "../domain/Day.ts"
 import { verifyBooks } from "../billing/Books.ts"
 import { type BackupContents, backUp, restore as restoreInto } from "../platform/database/Backup.ts"
 import { Config } from "../platform/config/Config.ts"
@@ -77,7 +78,7 @@ export const backup = Command.make(
 )
 
 /** Holds that were open at the backup are overdue when it is restored later. The gateway ends them at its first start. */
-const OLDEST_MS = 10 * 365 * 86_400_000
+const OLDEST_MS = 10 * 365 * DAY_MS
 
 export const restore = Command.make(
   "restore",

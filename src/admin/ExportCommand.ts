@@ -6,6 +6,7 @@ import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { OperatorEvents } from "../account/OperatorEvents.ts"
 import { OPERATOR } from "../billing/Customers.ts"
+import { DAY_MS } from "../domain/Day.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { receiptOf } from "../http/handlers/Requests.ts"
 import { attemptsCostIn, providerCostIn } from "../inference/Receipt.ts"
@@ -27,8 +28,6 @@ import {
   ReceiptsFile,
   type Totals
 } from "./ReceiptsFile.ts"
-
-const DAY_MS = 86_400_000
 
 /** Requests that arrived in the last moments of a day take their hold after it. No request waits this long for it. */
 const SETTLING_MS = 3_600_000

@@ -4,7 +4,7 @@ import { Argument, Flag } from "effect/cli"
 import { type Scope, scopes } from "../auth/Scopes.ts"
 import { MARKUP_BOUNDS } from "../domain/Pricing.ts"
 import { type Nano, NANO_PER_USD, nanoFromUsd } from "../domain/Money.ts"
-import { isDay } from "../usage/Margins.ts"
+import { isDay } from "../domain/Day.ts"
 import { type MarginDimension, marginDimensions } from "../usage/MarginsSql.ts"
 import { accountStates } from "../operator/OperatorSql.ts"
 

@@ -1,14 +1,13 @@
 /** The commands that make, list and revoke the keys of operators. No endpoint can. */
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
+import { DAY_MS } from "../domain/Day.ts"
 import { OperatorKeys } from "../account/OperatorKeys.ts"
 import type { OperatorKeyRow } from "../account/OperatorKeysSql.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print, CommandRefused } from "./Output.ts"
 import { tableOf } from "./Table.ts"
-
-const DAY_MS = 86_400_000
 
 const create = Command.make(
   "create",

@@ -1,7 +1,8 @@
 /** The operator's changes to the catalogue, and those in effect at a given moment. */
 import type { ModelStatus } from "../domain/Model.ts"
 import type { Price, Promotion } from "../domain/Pricing.ts"
-import { dayOf, millisOf } from "./Moment.ts"
+import { dayOf } from "../domain/Day.ts"
+import { millisOf } from "./Moment.ts"
 import { type OverlayPrice, overlayPrice } from "./Overlay.ts"
 
 /** A model status set by the operator. */

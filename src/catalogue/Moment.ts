@@ -1,12 +1,7 @@
 import { Schema } from "effect"
+import { isDay } from "../domain/Day.ts"
 
 const form = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/
-
-/** Reports whether the calendar has the day. `Date.parse` accepts February 30 as a day in March. */
-const isDay = (day: string): boolean => {
-  const time = Date.parse(`${day}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
-}
 
 /** A moment in ISO 8601: a day, which begins at midnight UTC, or a time with its zone. */
 export const Moment = Schema.String.check(
@@ -20,6 +15,3 @@ export const Moment = Schema.String.check(
 
 /** Returns a `Moment` in Unix milliseconds. */
 export const millisOf = (moment: string): number => Date.parse(moment)
-
-/** Returns the UTC day of a time in Unix milliseconds, as `YYYY-MM-DD`. */
-export const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0, 10)

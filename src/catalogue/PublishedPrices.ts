@@ -1,5 +1,6 @@
 /** Converts the price list published as `@pydantic/genai-prices` to integer rates. */
 import { calcPrice, type ModelInfo, type ModelPrice } from "@pydantic/genai-prices"
+import { DAY_MS, dayOf } from "../domain/Day.ts"
 import { type Pico, picoFromUsd, picoPerUnit } from "../domain/Money.ts"
 import type { PriceTier, TokenPrice, TokenRates } from "../domain/Pricing.ts"
 
@@ -106,15 +107,13 @@ const ratesAbove = (rates: PublishedRates, start: number): TokenRates => ({
   output: picoAbove(rates.output, start)
 })
 
-const DAY_MS = 86_400_000
-
 /** Returns the next moment at which a condition of the price begins or ends. */
 const validUntil = (prices: ModelInfo["prices"], now: number): number => {
   if (!Array.isArray(prices)) return Number.POSITIVE_INFINITY
   const moments = prices.flatMap(({ constraint }) => {
     if (constraint === undefined) return []
     if (constraint.type === "start_date") return [startOf(constraint)]
-    const days = [now - DAY_MS, now, now + DAY_MS].map((time) => new Date(time).toISOString().slice(0, 10))
+    const days = [now - DAY_MS, now, now + DAY_MS].map(dayOf)
     return days.flatMap((day) => [
       Date.parse(`${day}T${constraint.start_time}`),
       Date.parse(`${day}T${constraint.end_time}`)

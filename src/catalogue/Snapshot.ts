@@ -18,7 +18,7 @@ import {
 } from "./Changes.ts"
 import type { Entry, Listing } from "./Entry.ts"
 import { entries } from "./models.ts"
-import { dayOf } from "./Moment.ts"
+import { dayOf } from "../domain/Day.ts"
 import type { OverlayPrice } from "./Overlay.ts"
 import { type ListedProvider, listedProviders } from "./Providers.ts"
 import { publishedChanges, publishedPrice } from "./PublishedPrices.ts"

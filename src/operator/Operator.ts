@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { periodStart } from "../domain/Budget.ts"
+import { DAY_MS } from "../domain/Day.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { timeOfRequestId } from "../platform/Ids.ts"
 import { type Page, readPage } from "../platform/database/Page.ts"
@@ -38,8 +39,6 @@ import {
 
 /** The days of an account's recent spending, today included. */
 export const SPENT_DAYS = 30
-
-const DAY_MS = 86_400_000
 
 /** What an operator wants to know about an account first. */
 export interface Overview {

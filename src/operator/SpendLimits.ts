@@ -1,9 +1,10 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type OperatorActor, OperatorEvents } from "../account/OperatorEvents.ts"
+import { dayOf } from "../domain/Day.ts"
 import type { Nano } from "../domain/Money.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
-import { dayOf } from "../usage/ProviderSpend.ts"
+import { EVERY_PROVIDER } from "../usage/ProviderSpend.ts"
 import { setSpendLimit, type SpendLine, spendLines } from "../usage/ProviderSpendSql.ts"
 
 /** How operators call all providers together. */
@@ -28,7 +29,7 @@ export class SpendLimits extends Context.Service<
         lines: Effect.flatMap(Clock.currentTimeMillis, (now) => storeErrors(spendLines(sql, dayOf(now)))),
         set: (provider, limit, actor) =>
           Effect.gen(function* () {
-            const former = yield* setSpendLimit(sql, provider === ALL ? "" : provider, limit)
+            const former = yield* setSpendLimit(sql, provider === ALL ? EVERY_PROVIDER : provider, limit)
             yield* events.append({
               type: "provider_spend.limited",
               actor,

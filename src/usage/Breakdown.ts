@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { DAY_MS } from "../domain/Day.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { breakdown, type BreakdownRow, type Dimension, dimensions, type Position } from "./BreakdownSql.ts"
@@ -8,7 +9,6 @@ import { UsageReads } from "./UsageReads.ts"
 import type { UsagePeriod } from "./Usage.ts"
 
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** The width of a bucket and the most buckets per question: a month of hours or a year of days. */
 const widths = {

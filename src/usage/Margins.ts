@@ -1,10 +1,9 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { DAY_MS, dayOf, isDay } from "../domain/Day.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type MarginDimension, marginDimensions, type MarginGroup, type MarginRow, marginsOf } from "./MarginsSql.ts"
-
-const DAY_MS = 86_400_000
 
 /** The days that a report covers when it names none, today included. */
 const USUAL_DAYS = 30
@@ -78,14 +77,7 @@ export class Margins extends Context.Service<
   )
 }
 
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 const dayAfter = (day: string): string => dayOf(Date.parse(day) + DAY_MS)
-
-/** Reports whether a text is a day of the calendar, `YYYY-MM-DD`. */
-export const isDay = (text: string): boolean => {
-  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
-  return !Number.isNaN(ms) && dayOf(ms) === text
-}
 
 const rangeOf = (
   question: Pick<MarginQuestion, "from" | "to">

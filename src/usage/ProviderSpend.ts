@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { dayOf, untilTomorrowMs } from "../domain/Day.ts"
 import { formatUsd, type Nano } from "../domain/Money.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
@@ -19,9 +20,6 @@ const THRESHOLDS = [100, 80] as const
 
 /** All providers together. */
 export const EVERY_PROVIDER = ""
-
-/** Returns the UTC day of a time, `YYYY-MM-DD`. */
-export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 /** The sums of a provider on this node, in nano-USD. */
 interface Sums {
@@ -117,7 +115,7 @@ export class ProviderSpend extends Context.Service<
       return ProviderSpend.of({
         begin: () => spend.begin(),
         isStopped: (provider) => spend.isStopped(provider),
-        secondsLeft: () => Math.ceil((86_400_000 - (clock.currentTimeMillisUnsafe() % 86_400_000)) / 1_000),
+        secondsLeft: () => Math.ceil(untilTomorrowMs(clock.currentTimeMillisUnsafe()) / 1_000),
         lines: Effect.suspend(() => storeErrors(spendLines(sql, spend.day()))),
         refresh
       })

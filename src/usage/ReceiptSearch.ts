@@ -1,6 +1,7 @@
 /** How a page of receipts is searched for those that match its filters. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { DAY_MS } from "../domain/Day.ts"
 import { firstRequestIdAt, timeOfRequestId } from "../platform/Ids.ts"
 import {
   firstCounted,
@@ -62,8 +63,6 @@ const disjoint = (ranges: ReadonlyArray<Range>): ReadonlyArray<Range> => {
   }
   return joined
 }
-
-const DAY_MS = 86_400_000
 
 /** The rollups of this long are read at once: hours, of which there are hundreds. */
 const WINDOW_MS = 31 * DAY_MS

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import { DAY_MS } from "../domain/Day.ts"
 import { firstRequestIdAt } from "../platform/Ids.ts"
 import { limitTo } from "../platform/database/Sql.ts"
 
@@ -147,7 +148,6 @@ export interface ReceiptFilters {
 }
 
 /** An hour's requests may have an ID that is older than the hour, by less than this. */
-const DAY_MS = 86_400_000
 
 /** The greatest and the smallest text that a request ID compares with. */
 const [LAST_ID, FIRST_ID] = [`req_${"Z".repeat(26)}`, ""]

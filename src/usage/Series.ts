@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { DAY_MS } from "../domain/Day.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type RangeQuestion, emptyRange, rangeProblem } from "./Range.ts"
@@ -15,7 +16,6 @@ import {
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 const WEEK_MS = 7 * DAY_MS
 
 /** 1970 began on a Thursday. Weeks begin on Mondays. */

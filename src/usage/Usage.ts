@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { KeysOf, KeysPage } from "../account/KeysSql.ts"
 import { periodStart } from "../domain/Budget.ts"
+import { DAY_MS } from "../domain/Day.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { UsageReads } from "./UsageReads.ts"
@@ -20,7 +21,6 @@ import {
 } from "./UsageSql.ts"
 
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** The number and width of the buckets of each period. The last bucket is the current one. */
 const periods = {

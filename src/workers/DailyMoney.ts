@@ -1,4 +1,5 @@
 import { Clock, type Duration, Effect, Layer, Schedule } from "effect"
+import { dayOf } from "../domain/Day.ts"
 import { Config } from "../platform/config/Config.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { providerName } from "../platform/telemetry/ProviderMetrics.ts"
@@ -81,7 +82,7 @@ export const layer = (interval: Duration.Input, providers: ReadonlyArray<string>
         isLow ? 1 : 0
       )
       const read = Effect.gen(function* () {
-        const today = new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)
+        const today = dayOf(yield* Clock.currentTimeMillis)
         const { rows, totals } = yield* margins.report({
           by: ["provider"],
           from: today,

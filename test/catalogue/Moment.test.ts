@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { dayOf, millisOf, Moment } from "../../src/catalogue/Moment.ts"
+import { millisOf, Moment } from "../../src/catalogue/Moment.ts"
 
 const allowed = Schema.is(Moment)
 
@@ -29,10 +29,5 @@ describe("Moment", () => {
       "soon"
     ]
     for (const text of doubtful) assert.isFalse(allowed(text), text)
-  })
-
-  it("falls on the day that it has in UTC", () => {
-    assert.strictEqual(dayOf(millisOf("2026-12-24T23:59:59Z")), "2026-12-24")
-    assert.strictEqual(dayOf(millisOf("2026-12-24T23:59:59-01:00")), "2026-12-25")
   })
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { isDay, marginBasisPoints, type MarginQuestion, Margins } from "../../src/usage/Margins.ts"
+import { marginBasisPoints, type MarginQuestion, Margins } from "../../src/usage/Margins.ts"
 import type { MarginRow } from "../../src/usage/MarginsSql.ts"
 import { marginsEqualRequests } from "../../src/usage/UsageBooksSql.ts"
 import { Rollups } from "../../src/usage/Rollups.ts"
@@ -182,9 +182,4 @@ describe("Margins", () => {
       }
     }).pipe(Effect.provide(rooms))
   )
-
-  it("knows the days of the calendar", () => {
-    const days = ["2026-02-28", "2026-02-29", "2024-02-29", "2026-13-01", "2026-1-1", "today", ""]
-    assert.deepStrictEqual(days.filter(isDay), ["2026-02-28", "2024-02-29"])
-  })
 })

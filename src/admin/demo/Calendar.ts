@@ -1,7 +1,7 @@
+import { DAY_MS } from "../../domain/Day.ts"
 /** When the demo sends how many requests. */
 
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 /** A moment of the demo, as its distance from now, and the requests that are sent in it. */
 export interface Moment {

@@ -1,6 +1,7 @@
 /** Fills a sandbox's demo account with simulated days of real requests. */
 import { Console, Data, Effect, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { DAY_MS } from "../../domain/Day.ts"
 import { Accounts } from "../../account/Accounts.ts"
 import { csrfTokenOf, OwnerSessions } from "../../account/OwnerSessions.ts"
 import { DEMO_EMAIL } from "../../billing/Sandbox.ts"
@@ -24,8 +25,6 @@ export interface DemoOptions {
 
 /** What to do when the database fails at the very end. */
 const LEFT_BEHIND = "The demo's triggers are still in the database. Run the demo again, which takes them away."
-
-const DAY_MS = 86_400_000
 
 /** Paid in on the first day and every ten days, in dollars of simulated money. */
 const TOP_UP_USD = 60

@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import { SearchRequest } from "../../../schemas/inference/Search.ts"
+import { isDay } from "../../domain/Day.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { SearchWork } from "../../domain/Work.ts"
 import { decoder } from "../Decode.ts"
@@ -30,8 +31,7 @@ type Days = Partial<Record<(typeof dayFields)[number], string>>
 const dayOf = (text: string): string | undefined => {
   const [month = "", day = "", year = ""] = text.split("/")
   const iso = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`
-  const time = Date.parse(iso)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(iso) ? iso : undefined
+  return isDay(iso) ? iso : undefined
 }
 
 const daysOf = (wire: SearchRequest): Result.Result<Days, Failure> => {

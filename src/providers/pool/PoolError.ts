@@ -1,5 +1,6 @@
 /** Builds the error for the caller when no provider served a request. */
 import { Data } from "effect"
+import { untilTomorrowMs } from "../../domain/Day.ts"
 import type { Reason } from "../../domain/Failure.ts"
 import type { Attempt, Candidate } from "../../domain/Plan.ts"
 import type { Price } from "../../domain/Pricing.ts"
@@ -44,14 +45,12 @@ export const restingReason = (waitMs: number): Reason => ({
   retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000))
 })
 
-const DAY_MS = 86_400_000
-
 /** The reason when no provider was called because each has reached the operator's bound on its cost, until the next UTC day. */
 const spentReason = (nowMs: number): Reason => ({
   _tag: "NoProviderAvailable",
   detail:
     "The providers for this request take no further requests today; try again after midnight UTC. You were not charged",
-  retryAfterSeconds: Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1_000)
+  retryAfterSeconds: Math.ceil(untilTomorrowMs(nowMs) / 1_000)
 })
 
 /** The reason when no provider was called because none of them does such work. */

@@ -1,10 +1,7 @@
+import { DAY_MS, dayOf } from "../../domain/Day.ts"
 import type { SearchWork } from "../../domain/Work.ts"
 
-const DAY_MS = 86_400_000
-
 const recencyDays = { hour: 1, day: 1, week: 7, month: 31, year: 366 } as const
-
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 /** The caller's name of the first search parameter that Tavily cannot honour. */
 export const lackOf = (work: SearchWork): string | undefined => {

@@ -6,6 +6,7 @@ import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import { type HttpWork, makeHttpWork, withoutChat } from "../wire/HttpWork.ts"
 import { listOf, objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
+import { dayOf } from "../../domain/Day.ts"
 import type { SearchResults, SearchWork } from "../../domain/Work.ts"
 import { encodeSearch, lackOf } from "./Search.ts"
 
@@ -67,7 +68,7 @@ const resultOf = (value: unknown, queryIndex: number): SearchResults["results"] 
       title: textIn(result, "title") ?? url,
       url,
       snippet: textIn(result, "content") ?? "",
-      ...(Number.isNaN(published) ? {} : { date: new Date(published).toISOString().slice(0, 10) }),
+      ...(Number.isNaN(published) ? {} : { date: dayOf(published) }),
       queryIndex
     }
   ]
