@@ -140,7 +140,8 @@ export class Accounts extends Context.Service<
   )
 }
 
-const eventTypes: Readonly<Record<AccountState, string>> = {
+/** The events of the audit log that record a change to a state. */
+export const stateEvents: Readonly<Record<AccountState, string>> = {
   active: "account.resumed",
   suspended: "account.suspended",
   closed: "account.closed"
@@ -171,7 +172,7 @@ const changedState = (
     yield* audit.append({
       accountId: id,
       actor,
-      type: eventTypes[to],
+      type: stateEvents[to],
       resource: { type: "account", id },
       changes: { state: { from, to }, reason, ...revoked }
     })

@@ -8,7 +8,7 @@ import { starterCreditsEqualTransfers, topUpsEqualTransfers } from "./BooksSql.t
 
 /**
  * Proves the books of this database and the usage in it. For the same moment, also proves that customers were credited what they
- * paid in and what they were given for a telephone.
+ * paid in and what they were given for a phone number.
  */
 export const verifyBooks = (
   sql: SqlClient.SqlClient,

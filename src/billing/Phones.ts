@@ -13,22 +13,22 @@ import { Secrets } from "../platform/Secrets.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { insertPhone, phoneOf, type PhoneRow } from "./PhonesSql.ts"
 
-/** The credit for an account's telephone, given once for each number: $0.50. */
+/** The credit for an account's phone number, given once for each number: $0.50. */
 export const STARTER_CREDIT: Nano = NANO_PER_USD / 2n
 
-/** Whether an account's telephone is verified, and the credit it got for that. */
+/** Whether an account's phone number is verified, and the credit it got for that. */
 export interface PhoneState {
   /** The last two digits; null before verification. The rest of the number is not stored. */
   readonly last2: string | null
   readonly credited: Nano
 }
 
-/** The status of a verified telephone. */
+/** The status of a verified phone number. */
 export interface VerifiedPhone extends PhoneState {
   readonly last2: string
 }
 
-/** A code that was sent to a telephone. */
+/** A code that was sent to a phone number. */
 export interface SentCode {
   readonly last2: string
   /** The code itself, in a sandbox without Twilio, which only prints it. */
@@ -43,14 +43,14 @@ export interface PhoneClaim {
   readonly actor: Actor
 }
 
-/** Telephones of accounts. The database keeps a digest of each number, to recognize it again. */
+/** Phone numbers of accounts. The database keeps a digest of each number, to recognize it again. */
 export class Phones extends Context.Service<
   Phones,
   {
     readonly of: (accountId: string) => Effect.Effect<PhoneState, Unavailable>
     /**
-     * Sends a code to a telephone. Returns an effect that stores this in the caller's transaction and returns the last two digits. Fails
-     * with `Conflict` when the account has a verified telephone, with `RateLimitExceeded`, with `ServiceUnavailable` if the service
+     * Sends a code to a phone number. Returns an effect that stores this in the caller's transaction and returns the last two digits.
+     * Fails with `Conflict` when the account has a verified number, with `RateLimitExceeded`, with `ServiceUnavailable` if the service
      * cannot send the code, and with `ValidationError` for a number that is not mobile or gets no code.
      */
     readonly begin: (
@@ -58,8 +58,8 @@ export class Phones extends Context.Service<
       client: string
     ) => Effect.Effect<Effect.Effect<SentCode, SqlError.SqlError>, Failure | Unavailable>
     /**
-     * Checks a code. Returns an effect that makes the telephone the account's in the caller's transaction, with the credit if the
-     * number got none before. Fails with `InvalidCode` for any wrong code, with `Conflict` when another telephone is verified, and
+     * Checks a code. Returns an effect that makes the phone number the account's in the caller's transaction, with the credit if the
+     * number got none before. Fails with `InvalidCode` for any wrong code, with `Conflict` when another number is verified, and
      * with `ValidationError` for a number that is not mobile.
      */
     readonly verify: (
@@ -134,7 +134,7 @@ interface Deps {
 }
 
 /**
- * The claim with its number in one spelling: in many countries people can dial several spellings that reach the same telephone.
+ * The claim with its number in one spelling: in many countries people can dial several spellings that reach the same phone.
  * Numbers of fixed lines get no text messages, and some differ from a mobile number only by such a digit.
  */
 const inOneSpelling = (claim: PhoneClaim): Result.Result<PhoneClaim, Failure> => {
@@ -144,7 +144,7 @@ const inOneSpelling = (claim: PhoneClaim): Result.Result<PhoneClaim, Failure> =>
     : Result.fail(invalid("phone", "must be a valid mobile number"))
 }
 
-const verifiedBefore = failure({ _tag: "Conflict", detail: "The telephone of this account is verified" })
+const verifiedBefore = failure({ _tag: "Conflict", detail: "This account already has a verified phone number." })
 
 const subjectOf = ({ accountId, phone }: PhoneClaim): string => `telephone ${accountId} ${phone}`
 
@@ -156,19 +156,19 @@ const verifiedPhoneOf = ({ credited, last2 }: PhoneRow): VerifiedPhone => ({ las
 const isSame = (row: PhoneRow, number: Uint8Array): boolean => Buffer.from(row.number).equals(number)
 
 /** The limit on codes to one number, and for one account. */
-const PER_TELEPHONE: ReadonlyArray<Omit<CodeLimit, "subject">> = [
+const PER_PHONE: ReadonlyArray<Omit<CodeLimit, "subject">> = [
   { sends: 3, window: Duration.minutes(15) },
   { sends: 10, window: Duration.hours(24) }
 ]
 
 /** Text messages cost the operator money and wake people, so limits apply per number, per account, per client and to all together. */
 const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number): ReadonlyArray<CodeLimit> => [
-  ...boundsOf(`telephone ${phone}`, PER_TELEPHONE),
-  ...boundsOf(`telephone of ${accountId}`, PER_TELEPHONE),
+  ...boundsOf(`telephone ${phone}`, PER_PHONE),
+  ...boundsOf(`telephone of ${accountId}`, PER_PHONE),
   ...boundsOf(`client ${client}`, PER_CLIENT, scale)
 ]
 
-/** Stores the telephone, gives its credit and ends the code, all or nothing. */
+/** Stores the phone number, gives its credit and ends the code, all or nothing. */
 const storePhone = (
   { audit, codes, ledger, source, sql }: Deps,
   claim: PhoneClaim,
@@ -179,7 +179,7 @@ const storePhone = (
     const last2 = phone.slice(-2)
     if (!(yield* codes.use(subjectOf(claim), codeId))) return yield* failure({ _tag: "InvalidCode" })
     const credited = yield* insertPhone(sql, { accountId, number, last2, credited: STARTER_CREDIT })
-    // Another telephone of the account was verified at the same moment.
+    // Another number of the account was verified at the same moment.
     if (credited === undefined) return yield* verifiedBefore
     yield* audit.append({
       accountId,
@@ -201,7 +201,7 @@ const ofPhone = (error: PhoneError): Failure => {
     failure({ _tag: "ServiceUnavailable", detail, ...more }, error)
   switch (error.reason) {
     case "not set up":
-      return unavailable("No telephone can be verified here: no service for that is set up")
+      return unavailable("Phone verification is unavailable because no verification service is configured.")
     case "number":
       return invalid("phone", "must be a number that receives text messages")
     case "too many":
@@ -209,9 +209,9 @@ const ofPhone = (error: PhoneError): Failure => {
         _tag: "RateLimitExceeded",
         limit: 5,
         retryAfterSeconds: Duration.toSeconds("10 minutes"),
-        detail: "Too many codes were sent to this number of late"
+        detail: "This number received too many codes recently"
       })
     case "unreachable":
-      return unavailable("Phone numbers cannot be verified now; try again", { retryAfterSeconds: 60 })
+      return unavailable("Phone verification is temporarily unavailable. Try again later.", { retryAfterSeconds: 60 })
   }
 }

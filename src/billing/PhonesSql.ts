@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { Nano } from "../domain/Money.ts"
 
-/** The telephone of an account. */
+/** The phone number of an account. */
 export interface PhoneRow {
   readonly number: Uint8Array
   readonly last2: string
@@ -20,8 +20,8 @@ export const phoneOf = (
   )
 
 /**
- * Makes a telephone an account's, after any concurrent request with the same number. Returns the credit that the account gets for it,
- * which is zero when the number had its credit before; undefined when the account already has a telephone.
+ * Makes a phone number an account's, after any concurrent request with the same number. Returns the credit that the account gets for it,
+ * which is zero when the number had its credit before; undefined when the account already has one.
  */
 export const insertPhone = (
   sql: SqlClient.SqlClient,

@@ -39,8 +39,8 @@ const corruptions: Readonly<Record<string, (found: PaidIn) => Effect.Effect<unkn
 }
 
 const ofCredits: Readonly<Record<string, (found: PaidIn) => Effect.Effect<unknown, unknown>>> = {
-  "was promised for a telephone and not given": ({ verifyPhone }) => verifyPhone(STARTER_CREDIT),
-  "was given for no telephone": ({ accountId, credit }) => credit(`starter credit ${accountId}`, "grants"),
+  "was promised for a phone number and not given": ({ verifyPhone }) => verifyPhone(STARTER_CREDIT),
+  "was given for no phone number": ({ accountId, credit }) => credit(`starter credit ${accountId}`, "grants"),
   "was given for nothing": ({ credit }) => credit("a present", "grants"),
   "was given in another amount": ({ accountId, credit, verifyPhone }) =>
     Effect.andThen(verifyPhone(STARTER_CREDIT), credit(`starter credit ${accountId}`, "grants")),

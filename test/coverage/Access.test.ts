@@ -320,7 +320,7 @@ const mutations = ways.filter(
     charge === "free" && method !== "GET" && idempotent !== "safe" && credential !== "none"
 )
 
-/** The call with the code that a telephone or an address was sent, where it is one that says it. */
+/** The call with the code that a phone number or an address was sent, where it is one that says it. */
 const withCode = (service: Service, phones: Twilio, call: Call, credential: Credential) =>
   Effect.gen(function* () {
     // The name of a plan is taken once.

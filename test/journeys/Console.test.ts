@@ -10,7 +10,7 @@ const PHONE = "+4915112345678"
 
 describe("an owner", () => {
   it.live(
-    "signs up by mail, verifies a telephone, and spends the starter credit with a key made by a management key",
+    "signs up by mail, verifies a phone number, and spends the starter credit with a key made by a management key",
     () =>
       Effect.gen(function* () {
         const [mail, verify] = [yield* postbox(), yield* twilio]

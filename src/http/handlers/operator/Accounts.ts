@@ -5,7 +5,7 @@ import {
   AccountStateChange,
   type OperatorAccountResult
 } from "../../../../schemas/operator/Accounts.ts"
-import { Accounts } from "../../../account/Accounts.ts"
+import { Accounts, stateEvents } from "../../../account/Accounts.ts"
 import type { AccountState } from "../../../account/AccountsSql.ts"
 import { Keys } from "../../../account/Keys.ts"
 import { Mutations } from "../../../account/Mutations.ts"
@@ -72,13 +72,6 @@ const keyOf = (line: KeyLine) => ({
   revoked_at: secondsOf(line.revoked_at)
 })
 
-/** The actions as the audit log names them. */
-const actions: Readonly<Record<AccountState, string>> = {
-  active: "account.resumed",
-  suspended: "account.suspended",
-  closed: "account.closed"
-}
-
 const decodeLimits = decoder(AccountLimits, { strict: true })
 const decodeMarkup = decoder(AccountMarkup, { strict: true })
 const decodeChange = decoder(AccountStateChange, { strict: true })
@@ -100,7 +93,7 @@ const makeTerms = Effect.gen(function* () {
       const body = yield* readJson(request)
       const { reason } = yield* Effect.fromResult(decodeChange(body))
       yield* operator.account(id)
-      return yield* mutate(asOperator(id), writeOf(id, request, body, actions[to]), ({ actor }) =>
+      return yield* mutate(asOperator(id), writeOf(id, request, body, stateEvents[to]), ({ actor }) =>
         Effect.as(conflicts(accounts.setState({ id }, { to, reason, actor })), {
           data: { id, object: "account", state: to, reason }
         })

@@ -28,7 +28,7 @@ const stage = Effect.gen(function* () {
   }
 })
 
-describe("the telephone of an account", () => {
+describe("the phone number of an account", () => {
   it.live("is verified in a sandbox without Twilio by the code that the response shows", () =>
     Effect.gen(function* () {
       const mail = yield* postbox()
@@ -72,6 +72,7 @@ describe("the telephone of an account", () => {
       )
       const another = yield* ann.ask("POST", "/phone", { phone: "+4915100000000" })
       assert.deepStrictEqual([another.status, another.body.error.code], [409, "conflict"])
+      assert.strictEqual(another.body.error.message, "This account already has a verified phone number.")
 
       yield* bob.ask("POST", "/phone", { phone: NUMBER })
       const later = yield* bob.ask("POST", "/phone/verify", { phone: NUMBER, code: verify.codeFor(NUMBER) })
@@ -141,13 +142,17 @@ describe("the telephone of an account", () => {
       verify.behaviour.answer = (response) => void response.writeHead(503).end("down")
       const down = yield* ann.ask("POST", "/phone", { phone: NUMBER })
       assert.deepStrictEqual([down.status, down.body.error.code], [503, "service_unavailable"])
+      assert.strictEqual(down.body.error.message, "Phone verification is temporarily unavailable. Try again later.")
+      verify.behaviour.answer = (response) => void response.writeHead(429).end('{"code":60203}')
+      const full = yield* ann.ask("POST", "/phone", { phone: NUMBER })
+      assert.strictEqual(full.body.error.message, "This number received too many codes recently; try again in 600 s.")
       verify.behaviour.answer = undefined
       const statuses = yield* Effect.forEach([1, 2, 3], () =>
         Effect.map(ann.ask("POST", "/phone", { phone: NUMBER }), ({ body, status }) => [status, body.error?.code])
       )
       assert.deepStrictEqual(statuses, [
         [200, undefined],
-        [200, undefined],
+        [429, "rate_limit_exceeded"],
         [429, "rate_limit_exceeded"]
       ])
       for (const phone of ["", "015112345678", "+0151123456", "+49 151 1234567", "+49151123456789012"]) {
@@ -201,7 +206,10 @@ describe("the telephone of an account", () => {
       yield* one.signIn(mail, "ann@example.com")
       const { body, status } = yield* one.ask("POST", "/phone", { phone: NUMBER })
       assert.deepStrictEqual([status, body.error.code], [503, "service_unavailable"])
-      assert.include(body.error.message, "no service for that is set up")
+      assert.strictEqual(
+        body.error.message,
+        "Phone verification is unavailable because no verification service is configured."
+      )
     }).pipe(Effect.scoped)
   )
 })

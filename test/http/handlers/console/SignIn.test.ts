@@ -165,7 +165,7 @@ describe("signing in", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("shows an account with its telephone", () => {
+  it("shows an account with its phone number", () => {
     const shown = sessionOf({ id: "0".repeat(24), email: "a@b.de" }, "token", { last2: "42", credited: 500_000_000n })
     assert.deepStrictEqual([shown.phone_verified, shown.phone_last2, shown.starter_credit_usd], [true, "42", 0.5])
   })
