@@ -26,7 +26,7 @@ const directory = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** What `/readyz` answers. */
+/** Returns the status of `/readyz`. */
 const readiness = Effect.flatMap(Ops, ({ host, port }) =>
   Effect.promise(() => fetch(`http://${host}:${port}/readyz`).then((response) => response.status))
 )
@@ -58,7 +58,7 @@ const refuses = (origin: string) =>
     )
   )
 
-/** Names the packages that loading the service loads. */
+/** Prints the packages that loading the gateway loads. */
 const loading = `
   import { registerHooks } from "node:module"
   const packages = new Set()
@@ -73,8 +73,8 @@ const loading = `
   await import("./src/platform/telemetry/Telemetry.ts")
   console.log(JSON.stringify([...packages]))`
 
-describe("the service", () => {
-  it("loads the clients and encoders that not every node needs only with their first use", () => {
+describe("the gateway", () => {
+  it("loads optional clients and encoders only at their first use", () => {
     const { stderr, stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", loading], {
       cwd: root,
       encoding: "utf8"
@@ -96,7 +96,7 @@ describe("the service", () => {
     )
   })
 
-  it.live("that stops begins no step of a batch while requests under way have their time", () =>
+  it.live("starts no step of a batch during shutdown, while running requests finish", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("app")
       const scope = yield* Scope.make()
@@ -122,7 +122,7 @@ describe("the service", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is ready once what is to be there first is there", () =>
+  it.live("is ready only after the first layer is built", () =>
     Effect.gen(function* () {
       let meanwhile = 0
       const first = Layer.effectDiscard(Effect.map(readiness, (status) => void (meanwhile = status)))

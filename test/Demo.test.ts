@@ -14,7 +14,7 @@ import { layer as database } from "./support/Database.ts"
 
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
 
-/** A listening server beside an empty database, with these settings. */
+/** A listening server and an empty database, with these settings. */
 const beginning = (settings: Record<string, string>) =>
   Layer.mergeAll(
     Layer.mergeAll(Customers.layer, Presets.layer).pipe(
@@ -26,7 +26,7 @@ const beginning = (settings: Record<string, string>) =>
     Config.layerFrom(settings)
   )
 
-/** What it answers, and what it prints. */
+/** Creates the demo account. Returns its result and its output. */
 const shown = Effect.gen(function* () {
   const lines: Array<string> = []
   const captured: Console.Console = Object.assign(Object.create(globalThis.console), {
@@ -37,7 +37,7 @@ const shown = Effect.gen(function* () {
 })
 
 describe("the demo account", () => {
-  it.live("is made once in an empty sandbox, and shown with a request to try", () =>
+  it.live("is created once in an empty sandbox, and printed with its keys and a request to try", () =>
     Effect.gen(function* () {
       const { made, text } = yield* shown
       const { account, inferenceKey, managementKey } = Option.getOrThrow(made)
@@ -54,7 +54,7 @@ describe("the demo account", () => {
     }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
   )
 
-  it.live("has the preset that is told of", () =>
+  it.live("has the preset that the output names", () =>
     Effect.gen(function* () {
       const { made, text } = yield* shown
       const [, slug = ""] = /"model":"@([^"]+)"/.exec(text) ?? []
@@ -63,14 +63,14 @@ describe("the demo account", () => {
     }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
   )
 
-  it.live("is none where answers are real", () =>
+  it.live("is not created outside the sandbox", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* shown, { made: Option.none(), text: "" })
       assert.isFalse(yield* (yield* Accounts).exist)
     }).pipe(Effect.provide(beginning({ SANDBOX: "off", HOST: "127.0.0.1" })))
   )
 
-  it.live("is left to the other of two nodes that start at once", () =>
+  it.live("is created by only one of two nodes that start at the same time", () =>
     Effect.gen(function* () {
       const accounts = yield* Accounts
       const unaware = Effect.provideService(shown, Accounts, { ...accounts, exist: Effect.succeed(false) })

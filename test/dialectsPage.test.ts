@@ -1,4 +1,4 @@
-/** The pages on dialects tell the truth: their tables are compared with the decoders and encoders. */
+/** Compares the tables of the pages on dialects with the decoders and encoders. */
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeChat } from "../src/dialects/chat/ChatDecode.ts"
@@ -22,12 +22,12 @@ import { pagesOfDocs, quoted, tableIn } from "./support/Documents.ts"
 import { operations } from "./support/Published.ts"
 import { textOf } from "./support/Sources.ts"
 
-/** All pages on dialects, one after the other. */
+/** The text of all pages on dialects. */
 const page = pagesOfDocs
   .filter((path) => path.startsWith("docs/dialects"))
   .map(textOf)
   .join("\n")
-/** Of two tables with the same headings, that below this title. */
+/** Returns the text from this title on, because two tables have the same headings. */
 const below = (title: string) => page.slice(page.indexOf(`\n## ${title}\n`))
 
 type Body = Readonly<Record<string, unknown>>
@@ -72,7 +72,7 @@ const answerOf = (output: Partial<Output>): Answer => ({
 
 const echo = { instructions: null, maxOutputTokens: null, metadata: {}, parallelToolCalls: true }
 
-/** The answer in each dialect, in the order of the page's columns. */
+/** Returns the answer in each dialect, in the order of the page's columns. */
 const encoded = (answer: Answer) => ({
   chat: encodeCompletion(answer),
   response: encodeResponse(answer, echo),
@@ -81,7 +81,7 @@ const encoded = (answer: Answer) => ({
 
 const call = { id: "call_1", name: "weather", arguments: "{}" }
 
-/** By what the page calls it. */
+/** How an answer can end, by the page's name for it. */
 const ends: Readonly<Record<string, Partial<Output>>> = {
   finished: { text: "so", finish: "stop" },
   "wrote a stop sequence that the provider names": { text: "so", finish: "stop", stopSequence: "END" },
@@ -90,34 +90,34 @@ const ends: Readonly<Record<string, Partial<Output>>> = {
   "was filtered": { text: "so", finish: "content_filter" }
 }
 
-/** A member by its path in dots. */
+/** Returns the field at a path with dots. */
 const memberOf = (value: object, path: string): unknown =>
   path.split(".").reduce<unknown>((into, key) => (into as Body | undefined)?.[key], value)
 
 describe("the pages on dialects", () => {
-  it("names operations that there are", () => {
+  it("name only existing operations", () => {
     const paths = new Set(operations.map(({ method, path }) => `${method} ${path}`))
     const named = quoted(page).filter((word) => word.startsWith("POST "))
     assert.isAtLeast(new Set(named).size, 6)
     for (const name of named) assert.isTrue(paths.has(name), name)
   })
 
-  it("shows requests that are refused as it says", () => {
+  it("list refused fields that the decoders refuse", () => {
     const examples = examplesIn("Refused fields")
     assert.isAbove(examples.length, 15)
     for (const { decoded, example, member } of examples) {
-      const { reason } = Result.isFailure(decoded) ? decoded.failure : assert.fail(`${example} is taken`)
+      const { reason } = Result.isFailure(decoded) ? decoded.failure : assert.fail(`${example} must be refused`)
       assert.strictEqual(reason._tag, "UnsupportedParameter", example)
       const param = reason._tag === "UnsupportedParameter" ? reason.param : ""
       assert.strictEqual(param.split(/[.[]/)[0], member, example)
     }
   })
 
-  it("shows members that are ignored as it says", () => {
+  it("list ignored fields that the decoders ignore", () => {
     const examples = examplesIn("Ignored fields")
     assert.isAbove(examples.length, 5)
     for (const { decoded, example, member } of examples) {
-      const { ignored } = Result.isSuccess(decoded) ? decoded.success : assert.fail(`${example} is refused`)
+      const { ignored } = Result.isSuccess(decoded) ? decoded.success : assert.fail(`${example} must not be refused`)
       assert.deepStrictEqual(
         ignored.map((name) => name.split(/[.[]/)[0]),
         [member],
@@ -126,7 +126,7 @@ describe("the pages on dialects", () => {
     }
   })
 
-  it("says why an answer ended", () => {
+  it("list the finish reason of each dialect for each way to end", () => {
     const rows = tableIn(page, "The model")
     assert.sameMembers(
       rows.map(([name]) => name ?? ""),
@@ -147,7 +147,7 @@ describe("the pages on dialects", () => {
     }
   })
 
-  it("says where the counts of tokens are", () => {
+  it("name the usage field of each dialect for each token count", () => {
     const answer = answerOf({ text: "so", finish: "stop" })
     const { chat, message, response } = encoded(answer)
     const { cached, cacheWrite, input, output, reasoning } = answer.usage
@@ -173,7 +173,7 @@ describe("the pages on dialects", () => {
     }
   })
 
-  it("lists the types of errors that messages call otherwise", () => {
+  it("list the error types that have another name in the Messages API", () => {
     const said = tableIn(page, "`type` elsewhere").map((cells) => cells.map((cell) => quoted(cell)[0] ?? ""))
     const made = Object.values(table).map(({ code, type }) => [
       type,
@@ -183,7 +183,7 @@ describe("the pages on dialects", () => {
     assert.deepStrictEqual(new Map(said.map(([type = "", word = ""]) => [type, word])), different)
   })
 
-  it("says the limits", () => {
+  it("state the limits of the code", () => {
     const { addresses, imageBytes, requestBytes, totalMs } = promptImageLimits
     const mib = (bytes: number) => `${bytes / 1_048_576} MiB`
     for (const words of [

@@ -1,4 +1,4 @@
-/** The documents tell the truth: what they list is compared with the program. `snippets.test.ts` runs what they show. */
+/** Compares the lists in the documents with the program. `snippets.test.ts` runs their examples. */
 import { assert, describe, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect, Result } from "effect"
@@ -39,7 +39,7 @@ const documents = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "src/ARCHITECT
 const providersPage = textOf("docs/operate/providers.md")
 
 describe("the README", () => {
-  it("says how to start and how to test, in at most 150 lines", () => {
+  it("states how to start and how to test, in at most 150 lines", () => {
     const lines = textOf("README.md").split("\n")
     assert.include(lines, "npm ci && npm start")
     assert.include(lines, "npm ci && npm test")
@@ -57,7 +57,7 @@ describe("the README", () => {
 })
 
 describe("the guides", () => {
-  it("list every way to steer the sandbox", () => {
+  it("list every key and fault of the sandbox's header", () => {
     const sandbox = textOf("docs/guide/sandbox.md")
     const [rows, refused] = [tableIn(sandbox, "Key"), parseSteering("nothing=1,fault=nothing")]
     const problems = Result.isFailure(refused) ? refused.failure.map(({ message }) => message) : []
@@ -72,7 +72,7 @@ describe("the guides", () => {
     assert.isTrue(Result.isSuccess(parseSteering("fault=break,after=3")))
   })
 
-  it("name only settings that there are", () => {
+  it("name only existing settings", () => {
     const known = new Set(settingNames)
     const shaped = /^(?:[A-Z][A-Z0-9]*_)+[A-Z]+$/
     for (const path of pagesOfDocs.filter((one) => /^docs\/(guide|operate)\//.test(one))) {
@@ -81,13 +81,13 @@ describe("the guides", () => {
     }
   })
 
-  it("map in the providers file a model that there is", () => {
+  it("map an existing model in their providers file", () => {
     const [[host]] = blocksIn(providersPage, "json").map((text) => JSON.parse(text)) as [[{ readonly models: object }]]
     assert.isNotEmpty(Object.keys(host.models))
     for (const id of Object.keys(host.models)) assert.isTrue(modelIds.has(id), id)
   })
 
-  it.effect("show a providers file that is taken, and every kind and quirk of a host", () =>
+  it.effect("show a valid providers file, and list every kind and quirk of a host", () =>
     Effect.gen(function* () {
       const hosts = textOf("docs/operate/hosts.md")
       const directory = mkdtempSync(join(tmpdir(), "tollgate-test-"))
@@ -103,7 +103,7 @@ describe("the guides", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.effect("show a catalogue file that is taken", () =>
+  it.effect("show a valid catalogue file", () =>
     Effect.gen(function* () {
       const directory = mkdtempSync(join(tmpdir(), "tollgate-test-"))
       yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
@@ -114,7 +114,7 @@ describe("the guides", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("list every metric, and no other", () =>
+  it.live("list exactly the metrics that the gateway exports", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -123,7 +123,7 @@ describe("the guides", () => {
       yield* Effect.promise(() => response.text())
       const text = yield* eventually(
         Effect.promise(() => fetch(`${service.ops}/metrics`).then((answer) => answer.text())),
-        // A request is counted when its connection has taken the last byte.
+        // The gateway counts a request after it has written the last byte.
         (found) => found.includes("http_server_request_duration")
       )
       const made = [...text.matchAll(/^# TYPE (\w+) /gm)].map((found) =>
@@ -167,13 +167,13 @@ describe("the guides", () => {
   )
 })
 
-/** Variables that a host of the providers file names by itself. */
+/** Variables that only an example host of the providers file names. */
 const HOST_VARIABLES = new Set(["GROQ_API_KEY", "TOLLGATE_KEY"])
 
 describe("the page on routing", () => {
   const strategies = Object.keys(weights) as ReadonlyArray<Strategy>
 
-  it("says what each strategy weighs", () => {
+  it("states the weights of each strategy", () => {
     const figures = ["price", "successRate", "medianTtft", "p50", "p95", "preferred"] as const
     const said = tableIn(routing, `Strategy \\| ${figures.map((name) => `\`${name}\``).join(" \\| ")}`)
     const made = strategies.map((name) => [`\`${name}\``, ...figures.map((figure) => weights[name][figure])])
@@ -184,7 +184,7 @@ describe("the page on routing", () => {
     for (const name of strategies) assert.sameMembers(Object.keys(weights[name]), [...figures])
   })
 
-  it("says its constants", () => {
+  it("states the constants of the code", () => {
     const bounds = strategies.map((name) => {
       const bound = explorationPriceBound[name]
       return [`\`${name}\``, bound === undefined ? "never explores" : `${bound} ×`]
@@ -217,8 +217,8 @@ describe("the page on routing", () => {
   })
 })
 
-describe("every document", () => {
-  it("links to what is there", () => {
+describe("the documents", () => {
+  it("link to existing files", () => {
     for (const document of documents) {
       for (const [, link = ""] of textOf(document).matchAll(/\]\(([^)#]+)\)/g)) {
         if (!link.startsWith("https://")) assert.isTrue(existsSync(join(root, dirname(document), link)), link)
@@ -226,7 +226,7 @@ describe("every document", () => {
     }
   })
 
-  it("links to headings that there are", () => {
+  it("link to existing headings", () => {
     for (const document of documents) {
       const links = textOf(document).matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)
       for (const [link, path = "", anchor = ""] of links) {
@@ -237,13 +237,13 @@ describe("every document", () => {
     }
   })
 
-  it("keeps pages short: at most 1,200 words, generated pages aside", () => {
+  it("have at most 1,200 words a page, except generated pages", () => {
     for (const path of pagesOfDocs.filter((one) => !one.startsWith("docs/reference/"))) {
       assert.isAtMost(textOf(path).split(/\s+/).length, 1_200, path)
     }
   })
 
-  it("names scripts that there are", () => {
+  it("name only existing scripts", () => {
     const { scripts } = JSON.parse(textOf("package.json"))
     for (const document of documents) {
       for (const [, script = ""] of textOf(document).matchAll(/npm run (?:-s )?([a-z:]+)/g)) {
@@ -252,7 +252,7 @@ describe("every document", () => {
     }
   })
 
-  it("names files that there are", () => {
+  it("name only existing files", () => {
     for (const document of documents) {
       const paths = quoted(textOf(document)).filter((word) => /^[\w.-]+\/[\w./-]*\.(ts|json|txt)$/.test(word))
       for (const path of paths) {
@@ -265,7 +265,7 @@ describe("every document", () => {
     }
   })
 
-  it("has every room and every package in the architecture", () => {
+  it("list every package in ARCHITECTURE.md, and only existing folders", () => {
     const text = textOf("src/ARCHITECTURE.md")
     const { dependencies, devDependencies } = JSON.parse(textOf("package.json"))
     for (const name of Object.keys({ ...dependencies, ...devDependencies })) {

@@ -26,7 +26,7 @@ const helpOf = (words: ReadonlyArray<string>) =>
     return (yield* TestConsole.logLines).join("\n")
   }).pipe(Effect.provide([Layer.fresh(TestConsole.layer), NodeServices.layer]))
 
-/** The words of a command's subcommands, as its help lists them. */
+/** Returns the subcommands that a command's help lists. */
 const subcommandsIn = (help: string): ReadonlyArray<string> => {
   const [, list = ""] = help.split("SUBCOMMANDS\n")
   return list
@@ -42,7 +42,7 @@ const helpsBelow = (words: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<r
     return [[["admin", ...words].join(" "), help] as const, ...below.flat()]
   })
 
-// `npm run published` writes these pages anew; a change is then seen in review.
+// `npm run published` writes these pages. The diff is then reviewed.
 describe("the reference", () => {
   it("lists every setting", () => expect(settingsPage()).toMatchFileSnapshot(file("settings.md")))
 
@@ -65,7 +65,7 @@ describe("the reference", () => {
     })
   )
 
-  it.live("lists every metric that a served request leaves", () =>
+  it.live("lists every metric that the gateway exports after a request", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -74,7 +74,7 @@ describe("the reference", () => {
       yield* Effect.promise(() => response.text())
       const text = yield* eventually(
         Effect.promise(() => fetch(`${service.ops}/metrics`).then((answer) => answer.text())),
-        // A request is counted when its connection has taken the last byte.
+        // The gateway counts a request after it has written the last byte.
         (found) => found.includes("http_server_request_duration")
       )
       yield* Effect.promise(() => expect(metricsPage(instrumentsIn(text))).toMatchFileSnapshot(file("metrics.md")))

@@ -1,4 +1,4 @@
-/** Runs every request and program that README and docs show. */
+/** Runs every request and program in README and docs. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile, spawnSync } from "node:child_process"
@@ -25,22 +25,22 @@ const run = (program: string, args: ReadonlyArray<string>, env: Record<string, s
 const has = (program: string, ...args: ReadonlyArray<string>) => spawnSync(program, args).status === 0
 
 const curl = has("curl", "--version")
-if (!curl) console.log("not run: the documents' requests, because there is no curl")
+if (!curl) console.log("SKIPPED: the documents' requests: curl is not installed")
 const python = has("python3", "-c", "import openai")
-if (!python) console.log("not run: the documents' Python, because there is no python3 with the package openai")
+if (!python) console.log("SKIPPED: the documents' Python: python3 with the package openai is not installed")
 
 const pages = ["README.md", ...pagesOfDocs]
 
 const snippets = (language: string) =>
   pages.flatMap((page) => blocksIn(textOf(page), language).map((text) => ({ page, text })))
 
-/** A folder below the project, so that the clients' packages are found. */
+/** A folder in the project, so that Node finds the clients' packages. */
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(root, ".snippets-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** What an answer shows, by a part of its request. The first that fits counts. */
+/** The expected output, by a part of the request. The first match counts. */
 const shownBy = [
   ["/management/audit", /^\{"object":"list","data":\[/],
   ["/management/usage", /^\{.*"buckets":|^\{.*"data":/],
@@ -62,8 +62,8 @@ const requestsIn = (text: string): ReadonlyArray<string> =>
     .split("\n")
     .filter((line) => line.startsWith("curl "))
 
-describe("what the documents show", () => {
-  it.live.skipIf(!curl)("is requests that work", () =>
+describe("every example in the documents", () => {
+  it.live.skipIf(!curl)("that is a curl request succeeds", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey, managementKey } = yield* service.account(20)
@@ -83,7 +83,7 @@ describe("what the documents show", () => {
         REQUEST: charged.headers.get("x-request-id") ?? ""
       }
       const shown = snippets("sh").flatMap(({ page, text }) => requestsIn(text).map((request) => ({ page, request })))
-      // A preset that another page uses is made first.
+      // Management requests come first, because another page uses a preset that one of them creates.
       const ordered = shown.toSorted(
         (a, b) => Number(b.request.includes("/management/")) - Number(a.request.includes("/management/"))
       )
@@ -102,7 +102,7 @@ describe("what the documents show", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is JavaScript that works", () =>
+  it.live("that is JavaScript runs", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -119,7 +119,7 @@ describe("what the documents show", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is TypeScript that compiles under strict, and works", () =>
+  it.live("that is TypeScript compiles under strict, and runs", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -152,7 +152,7 @@ describe("what the documents show", () => {
         const settings = { KEY: inferenceKey, TOLLGATE_API_KEY: inferenceKey, TOLLGATE_BASE_URL: service.origin }
         const { code, stderr, stdout } = yield* run(process.execPath, [file], settings)
         assert.strictEqual(code, 0, `${page}: ${stderr}`)
-        // The typed client's page ends with the sum of all receipts, and has a server that prints nothing.
+        // The typed client's page prints the sum of all receipts, and has a server that prints nothing.
         const shown =
           page === "docs/guide/client.md" ? /^$|\b\d+n\n$|req_[0-9A-Z]{26}\n$/ : /0\.\d+ req_[0-9A-Z]{26}\n$/
         assert.match(stdout, shown, page)
@@ -160,7 +160,7 @@ describe("what the documents show", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live.skipIf(!python)("is Python that works", () =>
+  it.live.skipIf(!python)("that is Python runs", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -173,7 +173,7 @@ describe("what the documents show", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is JSON that the API takes", () =>
+  it.live("that is JSON on the auto router's page is accepted by the API", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)

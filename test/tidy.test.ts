@@ -1,4 +1,4 @@
-/** House rules that a machine can hold. A breach is named with its file and with what to do instead. */
+/** House rules. A failure names the file and what to do instead. */
 import { assert, describe, it } from "@effect/vitest"
 import { stripTypeScriptTypes } from "node:module"
 import { existsSync } from "node:fs"
@@ -19,7 +19,7 @@ import {
 
 // ---- the rules as data
 
-/** Every room, in the order of imports, with the rooms to its left that it uses. What stands in no room may use all. */
+/** Every room in the order of imports, with the earlier rooms that it may import. Files in no room may import all. */
 const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   schemas: [],
   domain: ["schemas"],
@@ -91,10 +91,10 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   ]
 }
 
-/** What is in no room, and may use all: it joins the rooms, starts the service and is the command line. */
+/** Files in no room. They join the rooms, start the gateway and are the command line, and may import all rooms. */
 const joining = new Set(["App.ts", "AppProviders.ts", "Demo.ts", "Greeting.ts", "main.ts", "admin.ts", "admin"])
 
-/** Packages whose interface may change under us, or that speak to the outside, and where alone they are used. */
+/** Packages whose interface may change, or that connect to other systems, and the only rooms that may import them. */
 const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "@effect/sql-pg": ["platform", "ledger"],
   "@effect/opentelemetry": ["platform"],
@@ -136,10 +136,10 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "@effect/platform-node": ["platform", "http"]
 }
 
-/** Rooms of values: they use no service. */
+/** Rooms of pure functions, which use no service. */
 const pure = new Set(["domain", "dialects"])
 
-/** A text that may not stand in the code, and where it may. Paths are of `src`; one that ends in a slash is a room. */
+/** A pattern that is forbidden in the code, and the paths in `src` that may have it. A path that ends in a slash is a room. */
 interface Forbidden {
   readonly what: RegExp
   readonly instead: string
@@ -159,13 +159,13 @@ const forbidden: ReadonlyArray<Forbidden> = [
     allowed: ["platform/database/Sql.ts", "platform/database/Migrations.ts", "platform/database/EmbeddedPostgres.ts"]
   },
   {
-    // Adapters and the outbound client read the statuses of providers, and webhooks those of receivers; they give none.
+    // Adapters, the outbound client and webhooks read statuses of other servers. They send none.
     what: /\bstatus\w*\s*(===?|!==?|[<>]=?|:)\s*[1-5]\d\d\b|\breturn\s+[45]\d\d\b|\bhttpApiStatus\b/,
     instead: "fail with a reason of domain/Failure.ts; its status stands in the table of http/FailureRows.ts",
     allowed: [
       "http/",
       "dialects/",
-      // The one file that speaks HTTP for the MCP server.
+      // The only file of the MCP server that uses HTTP.
       "mcp/Endpoint.ts",
       "providers/",
       "webhooks/Schedule.ts",
@@ -174,7 +174,7 @@ const forbidden: ReadonlyArray<Forbidden> = [
       "platform/messaging/PhoneVerification.ts",
       "platform/files/S3Bucket.ts",
       "platform/files/S3Files.ts",
-      // It reads the gateway's statuses, and gives none.
+      // It reads the gateway's statuses, and sends none.
       "console/data/Client.ts"
     ]
   },
@@ -203,16 +203,16 @@ const forbidden: ReadonlyArray<Forbidden> = [
   }
 ]
 
-/** The most lines of a file, comments included. */
+/** The largest number of lines in a file, including comments. */
 const FILE_LINES = 400
 
-/** The most lines of a function that are its own, without those of named functions in it. */
+/** The largest number of lines in a function, without named functions inside it. */
 const FUNCTION_LINES = 70
 
-/** Names that say nothing of what is inside. */
+/** Names that do not describe the content. */
 const emptyNames = /^(utils?|common|helpers?|misc|shared|lib|types|services|layers|interfaces|index)$/i
 
-/** Names that two files of a room export. The list may only get shorter. */
+/** Names that two files of a room export. This list may only get shorter. */
 const repeatedNames: ReadonlySet<string> = new Set([
   "account: revokeKeysOf",
   "http: messageOf",
@@ -222,7 +222,7 @@ const repeatedNames: ReadonlySet<string> = new Set([
   "platform: isPassing"
 ])
 
-/** Files of src with logic and no test of their own, and the test that proves them. The list may only get shorter. */
+/** Files of src with logic but without a test file of their own, and the test that covers them. This list may only get shorter. */
 const gaps: Readonly<Record<string, string>> = {
   "src/main.ts": "test/journeys/Start.test.ts",
   "src/AppProviders.ts": "test/App.test.ts",
@@ -249,7 +249,7 @@ const gaps: Readonly<Record<string, string>> = {
   "src/usage/Requests.ts": "test/journeys/Receipts.test.ts"
 }
 
-// ---- what the rules are applied to
+// ---- the files that the rules check
 
 const src = sourcesBelow("src")
 const schemas = sourcesBelow("schemas")
@@ -260,7 +260,7 @@ const generated = "src/client/Contract.ts"
 
 const order = Object.keys(rooms)
 
-/** The room of a file, or undefined for one that stands in none. */
+/** Returns the room of a file, or undefined if it is in none. */
 const roomOf = (path: string): string | undefined => {
   const [top, room, ...rest] = path.split("/")
   if (top === "schemas") return top
@@ -269,7 +269,7 @@ const roomOf = (path: string): string | undefined => {
 
 const none = (problems: ReadonlyArray<string>) => assert.deepStrictEqual([...new Set(problems)], [])
 
-/** Every import of the program, with the file it stands in. */
+/** Every import of the program, with its file. */
 const imports: ReadonlyArray<{ readonly source: Source; readonly one: Import }> = [...src, ...schemas].flatMap(
   (source) => source.imports.map((one) => ({ source, one }))
 )
@@ -281,7 +281,7 @@ const matches = (source: Source, what: RegExp) => [...source.code.matchAll(new R
 // ---- the rules
 
 describe("rooms", () => {
-  it("are listed, each in its place", () => {
+  it("are all listed, and every file is in one", () => {
     const there = new Set(src.map(({ path }) => roomOf(path)).filter((room) => room !== undefined))
     none([
       ...[...there].filter((room) => !order.includes(room)).map((room) => `src/${room}: give it a place in \`rooms\``),
@@ -292,7 +292,7 @@ describe("rooms", () => {
     ])
   })
 
-  it("import to their left only", () =>
+  it("import earlier rooms only", () =>
     none(
       order.flatMap((room) =>
         rooms[room]!.filter((other) => order.indexOf(other) >= order.indexOf(room)).map(
@@ -301,7 +301,7 @@ describe("rooms", () => {
       )
     ))
 
-  it("import along the listed edges only", () =>
+  it("import only the rooms that their list allows", () =>
     none(
       imports.flatMap(({ one, source }) => {
         const [from, to] = [roomOf(source.path), one.file === undefined ? undefined : roomOf(one.file)]
@@ -313,7 +313,7 @@ describe("rooms", () => {
       })
     ))
 
-  it("use every listed edge", () => {
+  it("import every room on their list", () => {
     const used = new Set(
       imports.map(({ one, source }) => `${roomOf(source.path)} → ${one.file === undefined ? "" : roomOf(one.file)}`)
     )
@@ -326,9 +326,9 @@ describe("rooms", () => {
     )
   })
 
-  it("have files that import each other in no circle, types included", () => none(circlesIn([...src, ...schemas])))
+  it("have no circular imports, including types", () => none(circlesIn([...src, ...schemas])))
 
-  it("keep packages where they belong", () =>
+  it("import each package only in the rooms that own it", () =>
     none(
       imports.flatMap(({ one, source }) => {
         const [room, name] = [roomOf(source.path), packageOf(one)]
@@ -342,7 +342,7 @@ describe("rooms", () => {
       })
     ))
 
-  it("of values use no service", () => {
+  it("of pure functions use no service", () => {
     const services = new Set(
       src.flatMap(({ code }) => [...code.matchAll(/class (\w+) extends Context\.Service/g)].map((found) => found[1]!))
     )
@@ -357,7 +357,7 @@ describe("rooms", () => {
     )
   })
 
-  it("keep adapters and the pool apart", () =>
+  it("have no adapter that imports the provider pool", () =>
     none(
       imports
         .filter(
@@ -369,7 +369,7 @@ describe("rooms", () => {
 })
 
 describe("code", () => {
-  it("has what is forbidden only where it is allowed", () =>
+  it("has forbidden patterns only where they are allowed", () =>
     none(
       src.flatMap((source) =>
         forbidden.flatMap(({ allowed, instead, what }) => {
@@ -383,7 +383,7 @@ describe("code", () => {
 
   it("has no default exports and no barrels", () =>
     none(
-      // Users of a package import it by one name.
+      // The client package has one entry file that exports everything.
       [...src, ...schemas, ...tests]
         .filter(({ path }) => path !== "src/client/Package.ts")
         .flatMap((source) =>
@@ -393,7 +393,7 @@ describe("code", () => {
         )
     ))
 
-  it("has no names that say nothing", () =>
+  it("has no file or folder with a name that does not describe its content", () =>
     none(
       [...src, ...schemas, ...tests].flatMap(({ path }) =>
         path
@@ -404,7 +404,7 @@ describe("code", () => {
       )
     ))
 
-  it("spreads no object that is written where it is spread", () =>
+  it("spreads no object literal", () =>
     none(
       [...src, ...schemas, ...tests]
         .filter(({ path }) => path !== own)
@@ -413,7 +413,7 @@ describe("code", () => {
         )
     ))
 
-  it("has no file of more lines than one can keep in mind", () =>
+  it("has no file above the limit of lines", () =>
     none(
       [...src, ...schemas]
         .filter(({ path }) => path !== generated)
@@ -422,7 +422,7 @@ describe("code", () => {
         .map(({ lines, path }) => `${path} has ${lines} lines: divide it by noun`)
     ))
 
-  it("has no function of more lines than one can see at a time", () =>
+  it("has no function above the limit of lines", () =>
     none(
       [...src, ...schemas]
         .filter(({ path }) => path !== generated)
@@ -436,7 +436,7 @@ describe("code", () => {
         )
     ))
 
-  it("skips no test without saying why", () =>
+  it("skips no test without printing the reason", () =>
     none(
       tests.flatMap((source) => {
         if (source.path === own) return []
@@ -453,18 +453,18 @@ describe("code", () => {
     ))
 })
 
-describe("what is exported", () => {
-  /** Files of one format repeat the names of the others on purpose: a folder of `dialects` or `providers` counts as a room. */
+describe("an export", () => {
+  /** Returns the namespace of a file. Dialects and providers repeat names on purpose, so each of their folders counts as a room. */
   const namespaceOf = (path: string): string => {
     const [, room = "", ...rest] = path.split("/")
     return (room === "dialects" || room === "providers") && rest.length > 1 ? `${room}/${rest[0]}` : room
   }
 
-  it("has one meaning for each name in a room", () => {
+  it("has a name that no other file of its room exports", () => {
     const places = new Map<string, Set<string>>()
     for (const { code, path } of src.filter((one) => roomOf(one.path) !== undefined)) {
       for (const [, name = ""] of code.matchAll(/^export (?:const|class|function|interface|type) (\w+)/gm)) {
-        // Every file that starts something in the background exports its layer.
+        // Every file that starts background work exports its layer.
         if (name === "layer") continue
         const key = `${namespaceOf(path)}: ${name}`
         places.set(key, (places.get(key) ?? new Set()).add(path))
@@ -494,22 +494,22 @@ describe("what is exported", () => {
     documented: documented(source.text, found.index)
   }))
 
-  it("by schemas and services has a doc comment", () =>
+  it("of a schema or a service has a doc comment", () =>
     none(exported.filter((one) => !one.documented).map((one) => `${one.name}: say in a doc comment what it promises`)))
 })
 
-describe("tests mirror the source", () => {
-  /** What only lists values or types has nothing to prove. */
+describe("the tests", () => {
+  /** Returns whether a file has logic to test, and not only values or types. */
   const hasLogic = ({ text }: Source) => /=>|\bfunction\b|\bclass\b/.test(withoutComments(stripTypeScriptTypes(text)))
 
-  /** What of the console needs a page or the gateway is proved in a browser; its values are proved alone. */
+  /** Returns whether a file of the console is tested in a browser, because it needs a page or the gateway. */
   const needsBrowser = ({ imports, path }: Source) =>
     path.startsWith("src/console/") &&
     imports.some((one) => packageOf(one) !== undefined || one.file === "src/client/Package.ts")
 
   const ofBrowser = new Set(src.filter(needsBrowser).map(({ path }) => path))
 
-  /** The test of a file; statements are proved through the service that runs them. */
+  /** Returns the test files of a source file. Statements are tested through the service that runs them. */
   const mirrorsOf = (path: string): ReadonlyArray<string> => {
     if (ofBrowser.has(path)) return ["test/console/Journey.test.ts"]
     const test = path.replace(/^src\//, "test/").replace(/\.ts$/, ".test.ts")
@@ -518,17 +518,17 @@ describe("tests mirror the source", () => {
 
   const proved = (path: string) => mirrorsOf(path).some((test) => existsSync(join(root, test)))
 
-  // Elements are shown by a browser alone.
+  // Only a browser can show elements.
   const logic = src.filter((source) => !source.path.endsWith(".tsx") && hasLogic(source)).map(({ path }) => path)
 
-  it("file by file", () =>
+  it("have a file for every source file with logic", () =>
     none(
       logic
         .filter((path) => !proved(path) && gaps[path] === undefined)
         .map((path) => `${path}: prove it in ${mirrorsOf(path)[0]}`)
     ))
 
-  it("but for gaps that are still there, proved elsewhere", () =>
+  it("cover every listed gap elsewhere, and no gap is out of date", () =>
     none(
       Object.entries(gaps).flatMap(([path, test]) => [
         ...(logic.includes(path) && !proved(path) ? [] : [`"${path}": take it out of \`gaps\``]),
@@ -541,7 +541,7 @@ describe("ARCHITECTURE.md", () => {
   const guide = "src/ARCHITECTURE.md"
   const found = (path: string) => existsSync(join(root, "src", path)) || existsSync(join(root, path))
 
-  it("leads to files that exist, and to names that stand in them", () =>
+  it("names existing files, and names that they contain", () =>
     none(
       textOf(guide)
         .split("\n")
@@ -573,20 +573,20 @@ describe("the tree", () => {
   const holding = (what: RegExp, instead: string) =>
     none(lines.filter(({ line }) => what.test(line)).map(({ line, place }) => `${place} (${line.trim()}): ${instead}`))
 
-  it("has no left-over marks", () => holding(/\b(TODO|FIXME|HACK|XXX)\b/, "do it, or write what is so and why"))
+  it("has no TODO or FIXME marks", () => holding(/\b(TODO|FIXME|HACK|XXX)\b/, "do it, or write what is so and why"))
 
-  it("names no place on somebody's machine", () =>
+  it("contains no path of a developer's machine", () =>
     holding(
       /(^|[\s"'`=(:])\/(work|root|home|farm|Users)\/|\/tmp\/bash_jobs/,
       "make the path from import.meta, or a temporary directory"
     ))
 
-  it("names no registry", () => {
+  it("names no package registry", () => {
     holding(/\bregistry\.|\bnpmjs\.|\bnpm\.pkg\.github\b/, "let npm's own settings say where packages come from")
     holding(/"resolved":/, "npm install with omit-lockfile-registry-resolved=true")
   })
 
-  it("has exact versions, the same in package.json and the lockfile", () => {
+  it("has exact versions, equal in package.json and the lockfile", () => {
     const manifest = JSON.parse(textOf("package.json"))
     const { packages: locked } = JSON.parse(textOf("package-lock.json"))
     const wanted: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies }
@@ -598,7 +598,7 @@ describe("the tree", () => {
     )
   })
 
-  it("locks the builds of every platform, without which npm ci refuses to begin", () => {
+  it("locks the builds of every platform, which npm ci needs", () => {
     const { packages: locked } = JSON.parse(textOf("package-lock.json"))
     const wanted = Object.values(locked as Record<string, { optionalDependencies?: Record<string, string> }>)
     none(

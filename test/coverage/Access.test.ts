@@ -1,10 +1,10 @@
 /**
- * Every operation of the contract, asked as everybody who may not have it. What does not hold stands in `gaps.txt`, a line for each
- * operation and case, which may only get shorter.
+ * Every operation of the contract, called with every kind of credential that it must refuse. `gaps.txt` lists the failures, one
+ * line for each operation and case. It may only get shorter.
  *
- * And every operation that changes an account without being paid for, with the line of its audit log. What is paid for has receipts
- * instead. Whoever signs in has no credential yet, and neither has who tells of payments: their lines are looked at where they are
- * tested. `unaudited` has the writes of inference keys that have none.
+ * And every operation that changes an account and is free, with its line in the audit log. Paid operations have receipts instead.
+ * Sign-in and payment notifications have no credential, so their own tests check their lines. `unaudited` lists the writes of
+ * inference keys that have no line.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -30,11 +30,11 @@ const codeOf = (response: Response) =>
 
 interface Stage {
   readonly service: Service
-  /** Good credentials of an account. */
+  /** Valid credentials of an account. */
   readonly good: Readonly<Record<CredentialKind, Credential>>
-  /** The same, once they are good no more. */
+  /** Revoked or ended credentials of the same account. */
   readonly revoked: Readonly<Record<CredentialKind, Credential>>
-  /** What another account has. */
+  /** Things of another account. */
   readonly theirs: Things
   readonly withScopes: (granted: ReadonlyArray<string>) => Effect.Effect<Credential, unknown>
 }
@@ -59,7 +59,7 @@ const makeStage = Effect.gen(function* () {
   const ended = yield* service.signedIn(accountId)
   assert.strictEqual((yield* send(service.api, callsOf().get("console.session.delete")!, ended)).status, 200)
   const lost = yield* service.operatorKeys.create({ name: "lost", expiresAt: null })
-  // Its key ends it.
+  // Revoking its key ends the session.
   const over = yield* service.operatorSignedIn(lost.id)
   assert.isTrue(yield* service.operatorKeys.revoke(lost.id))
   return {
@@ -85,7 +85,7 @@ const makeStage = Effect.gen(function* () {
   }
 })
 
-/** Every operation by each of the credentials that it accepts. */
+/** Every operation with each kind of credential that it accepts. */
 const ways: ReadonlyArray<PublishedOperation> = operations.flatMap((operation) =>
   operation.credentials.map((credential) => ({ ...operation, credential }))
 )
@@ -96,13 +96,13 @@ const nameOf = ({ credential, credentials, id }: PublishedOperation): string =>
 const isSession = ({ credential }: PublishedOperation): boolean =>
   credential === "session" || credential === "operator session"
 
-/** Whether a key is accepted as well. */
+/** Returns whether an operation accepts a key as well. */
 const isEither = ({ credentials }: PublishedOperation): boolean => credentials.length > 1
 
-/** What somebody who may not have an operation is to be answered; undefined where the case does not arise. */
+/** A way to call an operation that the gateway must refuse. */
 interface Case {
   readonly arises: (operation: PublishedOperation) => boolean
-  /** Undefined when it holds, else what was answered instead. */
+  /** Makes the call. Returns undefined if the gateway refuses it as expected, or the wrong answer. */
   readonly fault: (operation: PublishedOperation, stage: Stage) => Effect.Effect<string | undefined, unknown>
 }
 
@@ -120,11 +120,11 @@ const callOf = ({ id }: PublishedOperation, things: Partial<Things> = {}): Call 
 
 const isKeyed = ({ credential }: PublishedOperation): boolean => credential !== "none"
 
-/** How a key begins that is accepted beside the session. */
+/** Returns the prefix of the key that an operation accepts as an alternative to the session. */
 const wrongKey = ({ credential }: PublishedOperation): string =>
   credential === "operator session" ? "svc_ok" : "svc_mk"
 
-/** Ids that are nobody's and stand for nothing, by which it shows that a call names one. */
+/** Ids that no account has. They show whether a call names a thing. */
 const marks = Object.fromEntries(Object.keys(noThings).map((name) => [name, `a-${name}`]))
 
 const namesThings = (operation: PublishedOperation): boolean =>
@@ -143,7 +143,7 @@ const cases: Readonly<Record<string, Case>> = {
           : "401 missing_api_key -"
       )
   },
-  "no such key": {
+  "an unknown key": {
     arises: isKeyed,
     fault: (operation, stage) => {
       const token = randomBytes(32).toString("base64url")
@@ -159,7 +159,7 @@ const cases: Readonly<Record<string, Case>> = {
       return answers(stage, callOf(operation), made, `401 ${code} -`)
     }
   },
-  "wrong kind": {
+  "a key of the wrong kind": {
     arises: (operation) => isKeyed(operation) && !(isSession(operation) && isEither(operation)),
     fault: (operation, stage) => {
       const { credential } = operation
@@ -175,14 +175,14 @@ const cases: Readonly<Record<string, Case>> = {
       !isSession({ credential, ...operation }),
     fault: (operation, stage) => answers(stage, callOf(operation), stage.good["operator key"], "403 wrong_key_kind -")
   },
-  revoked: {
+  "a revoked credential": {
     arises: isKeyed,
     fault: (operation, stage) => {
       const code = isSession(operation) ? "not_signed_in" : "invalid_api_key"
       return answers(stage, callOf(operation), stage.revoked[operation.credential], `401 ${code} -`)
     }
   },
-  "another site's": {
+  "a request from another site": {
     arises: (operation) => isSession(operation) && operation.method !== "GET",
     fault: (operation, stage) =>
       answers(
@@ -221,12 +221,12 @@ const cases: Readonly<Record<string, Case>> = {
       const isOperators = operation.credential === "operator session"
       const [own, other] = isOperators ? ["svc_operator", "svc_session"] : ["svc_session", "svc_operator"]
       const theirs = stage.good[isOperators ? "session" : "operator session"]
-      // Under its own name, and under the one that would be read here.
+      // The cookie has the session under its own name and under the name that this operation reads.
       const cookie = `${theirs["cookie"]}; ${theirs["cookie"]?.replace(other, own)}`
       return answers(stage, callOf(operation), { ...theirs, cookie }, "401 not_signed_in -")
     }
   },
-  "missing scope": {
+  "a key without the scope": {
     arises: ({ credential }) => credential === "management key",
     fault: (operation, stage) =>
       Effect.gen(function* () {
@@ -236,7 +236,7 @@ const cases: Readonly<Record<string, Case>> = {
         return yield* answers(stage, callOf(operation), credential, `403 insufficient_scope ${scope}`)
       })
   },
-  "another account's": {
+  "a thing of another account": {
     // An operator's key reaches every account.
     arises: (operation) =>
       isKeyed(operation) && !operation.credential.startsWith("operator ") && namesThings(operation),
@@ -247,11 +247,11 @@ const cases: Readonly<Record<string, Case>> = {
           Effect.flatMap(send(stage.service.api, callOf(operation, things), credential), (response) =>
             answerOf(response, Object.values(things))
           )
-        const [theirs, nobodys] = [
+        const [theirs, absent] = [
           yield* ask(stage.theirs),
           yield* ask(absentThings(stage.theirs, () => randomBytes(6).toString("hex")))
         ]
-        return theirs === nobodys && theirs.startsWith("[4") ? undefined : `${theirs} instead of ${nobodys}`
+        return theirs === absent && theirs.startsWith("[4") ? undefined : `${theirs} instead of ${absent}`
       })
   }
 }
@@ -259,7 +259,7 @@ const cases: Readonly<Record<string, Case>> = {
 const listed = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
 
 describe("every operation", () => {
-  it.live("is refused to who may not have it", () =>
+  it.live("is refused with the right status and code to every credential that may not use it", () =>
     Effect.gen(function* () {
       const stage = yield* makeStage
       const gaps: Array<string> = []
@@ -277,7 +277,7 @@ describe("every operation", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused beyond its limit", () =>
+  it.live("gets 429 beyond its rate limit, except the video status", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
       const { account, inferenceKey, managementKey } = yield* service.account(1)
@@ -303,8 +303,8 @@ describe("every operation", () => {
 })
 
 /**
- * Work, not administration, and as frequent as requests: it changes nothing of how the account is set up, and what there is of it
- * is shown by `/batches`, `/files` and `/sessions/{id}/export`.
+ * Writes of inference keys without an audit line. They are as frequent as requests and do not change the account's setup, and
+ * `/batches`, `/files` and `/sessions/{id}/export` show them.
  */
 const unaudited: ReadonlyArray<string> = [
   "batches.create",
@@ -314,16 +314,16 @@ const unaudited: ReadonlyArray<string> = [
   "sessions.create"
 ]
 
-/** What changes an account without being paid for. */
+/** The free operations that change an account. */
 const mutations = ways.filter(
   ({ charge, credential, idempotent, method }) =>
     charge === "free" && method !== "GET" && idempotent !== "safe" && credential !== "none"
 )
 
-/** The call with the code that a phone number or an address was sent, where it is one that says it. */
+/** Adds the code that was sent to a phone number or an email address, if the call needs one. */
 const withCode = (service: Service, phones: Twilio, call: Call, credential: Credential) =>
   Effect.gen(function* () {
-    // The name of a plan is taken once.
+    // The name of a plan is unique.
     if (call.path === "/operator/plans") return { ...call, body: { name: `gold ${randomBytes(6).toString("hex")}` } }
     if (call.path === "/console/phone/verify") {
       const { phone } = call.body as { readonly phone: string }
@@ -340,7 +340,7 @@ const withCode = (service: Service, phones: Twilio, call: Call, credential: Cred
   })
 
 describe("every mutation", () => {
-  it.live("has a line in the audit log, of who asked for it and in which request, that says how it ended", () =>
+  it.live("has a line in the audit log with its actor, its request and its outcome", () =>
     Effect.gen(function* () {
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
       const phones = yield* twilio

@@ -1,4 +1,4 @@
-/** The recorded streams, cut and dressed in every way the format allows, fold to the same events. */
+/** The recorded streams, cut and rewritten in every way that the event stream format allows. */
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync } from "node:fs"
 import type { OutputEvent } from "../../src/domain/Output.ts"
@@ -6,7 +6,7 @@ import { Random } from "../ledger/Random.ts"
 import { type Adapter, adapters } from "./adapters.ts"
 import { streamOf } from "./host.ts"
 
-/** All that an adapter has read of a stream. */
+/** Returns everything that an adapter reads from a stream. */
 const folded = (adapter: Adapter, pieces: Iterable<Uint8Array>) => {
   const fold = adapter.fold("req_0123456789abcdefghijklmnop")
   const events: Array<OutputEvent> = []
@@ -20,13 +20,13 @@ const namesOf = (adapter: Adapter): ReadonlyArray<string> =>
     .filter((file) => file.endsWith(".sse"))
     .map((file) => file.slice(0, -".sse".length))
 
-/** The lines of a stream, however it ended them. */
+/** Returns the lines of a stream with any line ends. */
 const linesOf = (bytes: Uint8Array): ReadonlyArray<string> =>
   Buffer.from(bytes)
     .toString("utf8")
     .split(/\r\n|\r|\n/)
 
-/** A line of data as several, broken where JSON may have blanks; every other one without the space that may be left out. */
+/** Splits a data line where JSON may have spaces. Every other line lacks the optional space after the colon. */
 const spread = (line: string): ReadonlyArray<string> => {
   if (!line.startsWith("data: {")) return [line]
   const pretty = JSON.stringify(JSON.parse(line.slice("data: ".length)), null, 1)
@@ -35,7 +35,7 @@ const spread = (line: string): ReadonlyArray<string> => {
 
 const ENDS = ["\n", "\r\n", "\r"]
 
-/** A byte order mark, comments, fields without a meaning here, data on several lines, and each event with other line ends. */
+/** Adds a byte order mark, comments and unused fields, splits the data lines, and gives each event different line ends. */
 const dressed = (lines: ReadonlyArray<string>): string => {
   let event = 0
   const text = lines.map((line) => {
@@ -54,7 +54,7 @@ const dresses: ReadonlyArray<readonly [name: string, dress: (lines: ReadonlyArra
   ["everything the format allows", dressed]
 ]
 
-/** The pieces between these places. */
+/** Cuts the bytes at these places. */
 const cut = (bytes: Uint8Array, ...places: ReadonlyArray<number>): ReadonlyArray<Uint8Array> => {
   const all = [0, ...places.toSorted((one, other) => one - other), bytes.length]
   return all.slice(1).map((to, at) => bytes.subarray(all[at], to))
@@ -72,7 +72,7 @@ describe("a recorded stream", () => {
     })
 
     for (const [called, dress] of dresses) {
-      it(`of ${adapter.name} with ${called} is the same whole, byte by byte and wherever it is cut in two`, () => {
+      it(`of ${adapter.name} with ${called} gives the same events whole, byte by byte and cut at every byte`, () => {
         for (const { expected, lines, name } of each) {
           const bytes = Buffer.from(dress(lines))
           const same = JSON.stringify(expected)
@@ -87,7 +87,7 @@ describe("a recorded stream", () => {
       })
     }
 
-    it(`of ${adapter.name} is the same in any three pieces (FUZZ_SEED=${seed})`, () => {
+    it(`of ${adapter.name} gives the same events in any three pieces (FUZZ_SEED=${seed})`, () => {
       const random = new Random(seed)
       for (const { expected, lines, name } of each) {
         for (let round = 0; round < 200; round++) {
@@ -100,7 +100,7 @@ describe("a recorded stream", () => {
       }
     })
 
-    it(`of ${adapter.name} that breaks off anywhere has said a beginning of the same`, () => {
+    it(`of ${adapter.name} that ends at any byte gives a prefix of its events`, () => {
       for (const { expected, name, stream } of each) {
         for (const place of everyPlace(stream)) {
           const { events, fault, stopped } = folded(adapter, [stream.subarray(0, place)])

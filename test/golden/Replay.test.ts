@@ -1,6 +1,6 @@
 /**
- * Every dialect over every adapter in every case: what was sent, what came back, and what holds of all of it. After a change
- * that is meant, `vitest run test/golden/Replay.test.ts --update` writes the golden files anew; what changed is seen in review.
+ * Every case in every dialect over every adapter: the request to the host, the answer and the receipt. After an intended
+ * change, `vitest run test/golden/Replay.test.ts --update` writes the golden files. The diff is then reviewed.
  */
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -17,7 +17,7 @@ const placeOf = (dialect: Dialect, adapter: Adapter, name: CaseName): string =>
 
 const fileOf = (place: string): string => fileURLToPath(new URL(place, import.meta.url))
 
-/** The golden files that there are before any is written. */
+/** The golden files that exist before the run writes any. */
 const keptFiles = dialects
   .flatMap(({ name }) => readdirSync(fileOf(name), { recursive: true }).map((file) => `${name}/${String(file)}`))
   .filter((place) => place.endsWith(".json"))
@@ -25,10 +25,10 @@ const keptFiles = dialects
 const lines = (events: ReadonlyArray<WireEvent>): string =>
   events.length === 0 ? "[]" : `[\n${events.map((event) => `    ${JSON.stringify(event)}`).join(",\n")}\n  ]`
 
-/** The catalogue's prices are its own matter; what they made of the usage is kept. */
+/** Removes the price, which follows the catalogue. The cost stays. */
 const withoutPrice = (receipt: Json): Json => receipt && { ...receipt, price: undefined }
 
-/** As it is kept: every event on a line of its own. */
+/** Returns the text of a golden file, with every event on a line of its own. */
 const textOf = ({ streamed, whole }: Played): string => {
   const members: Array<readonly [string, Json]> = [
     ["request", whole.request],
@@ -51,10 +51,10 @@ const textOf = ({ streamed, whole }: Played): string => {
 /** USD as they are shown, in nano-USD. */
 const nano = (usd: number): bigint => BigInt(Math.round(usd * 1e9))
 
-/** What is told of money is what was taken. */
+/** Checks that the receipt shows exactly the charge to the balance. */
 const paidAsSaid = ({ paid, receipt }: { readonly paid: bigint; readonly receipt: Json }) => {
   assert.strictEqual(paid, nano(receipt.cost_usd))
-  assert.strictEqual(receipt.absorbed_usd, 0, "the fixture's usage fits its hold")
+  assert.strictEqual(receipt.absorbed_usd, 0, "the hold must cover the fixture's usage")
 }
 
 const checkAnswered = (dialect: Dialect, { streamed, whole }: Played) => {
@@ -79,7 +79,7 @@ const checkBroken = (dialect: Dialect, { streamed, whole }: Played) => {
   assert.strictEqual(streamed.status, 200)
   assert.deepStrictEqual(dialect.broken(streamed.events), { text: "Half of an ans", code: "upstream_error" })
   assert.deepInclude(streamed.receipt, { status: "failed", usage_basis: "counted" })
-  assert.isTrue(streamed.paid > 0n, "what was delivered is paid for")
+  assert.isTrue(streamed.paid > 0n, "the delivered output must be charged")
 }
 
 const checkEmpty = (dialect: Dialect, { streamed, whole }: Played) => {
@@ -92,7 +92,7 @@ const checkEmpty = (dialect: Dialect, { streamed, whole }: Played) => {
   assert.strictEqual(streamed.paid, 0n)
 }
 
-/** Streams that come in pieces of so many bytes. */
+/** Cases, and the number of bytes in each piece of their streams. */
 const tiny = [
   ["text", 1],
   ["parallel-tools", 7],
@@ -101,11 +101,11 @@ const tiny = [
 
 const checks = { answered: checkAnswered, broken: checkBroken, empty: checkEmpty }
 
-describe("golden round trips", () => {
+describe("a recorded answer", () => {
   it.layer(Golden.layer, { excludeTestServices: true, timeout: "1 minute" })((it) => {
     for (const dialect of dialects) {
       for (const adapter of adapters) {
-        it.effect(`${dialect.name} over ${adapter.name}`, () =>
+        it.effect(`of ${adapter.name} in ${dialect.name} matches its golden files, and is charged as it shows`, () =>
           Effect.gen(function* () {
             const { play } = yield* Golden
             for (const name of caseNames) {
@@ -123,7 +123,7 @@ describe("golden round trips", () => {
     }
 
     for (const adapter of adapters) {
-      it.effect(`every dialect says the same over ${adapter.name}`, () =>
+      it.effect(`of ${adapter.name} has the same content, upstream request, receipt and charge in every dialect`, () =>
         Effect.gen(function* () {
           const { play } = yield* Golden
           for (const name of caseNames) {
@@ -131,7 +131,7 @@ describe("golden round trips", () => {
               Effect.map(play(dialect, adapter, name), (played) => ({ dialect, played }))
             )
             if (first?.played === undefined) {
-              assert.isFalse(isOf(name, adapter.name), "chat has words for everything")
+              assert.isFalse(isOf(name, adapter.name), "chat must express every case")
               continue
             }
             for (const { dialect, played } of others) {
@@ -157,13 +157,15 @@ describe("golden round trips", () => {
     }
 
     for (const adapter of adapters) {
-      it.effect(`a stream of ${adapter.name} in tiny pieces is the same`, () =>
+      it.effect(`of ${adapter.name} streams the same events when the host sends tiny pieces`, () =>
         Effect.gen(function* () {
           const stage = yield* Golden
           for (const dialect of dialects.filter(({ streams }) => streams)) {
             for (const [name, bytes] of tiny) {
               const played = yield* stage.play(dialect, adapter, name)
-              const body = dialect.ask(questionOf(name), adapter.model, true) ?? assert.fail("played, and not asked")
+              const body =
+                dialect.ask(questionOf(name), adapter.model, true) ??
+                assert.fail("the dialect must express a played case")
               stage.host.cut(bytes)
               const { events } = yield* askStreamed(stage, dialect, body)
               stage.host.cut(Number.MAX_SAFE_INTEGER)
@@ -175,7 +177,7 @@ describe("golden round trips", () => {
     }
 
     for (const adapter of adapters) {
-      it.effect(`a stream of ${adapter.name} asked for again folds to the same`, () =>
+      it.effect(`of ${adapter.name} is replayed as a stream with the same content under an idempotency key`, () =>
         Effect.gen(function* () {
           const stage = yield* Golden
           for (const dialect of dialects.filter(({ streams }) => streams)) {
@@ -191,7 +193,7 @@ describe("golden round trips", () => {
       )
     }
 
-    it.effect("all have their golden file, and none is kept of what is not asked", () =>
+    it.effect("has a golden file for every case, and no other golden file exists", () =>
       Effect.gen(function* () {
         const { play } = yield* Golden
         const places: Array<string> = []
@@ -206,7 +208,7 @@ describe("golden round trips", () => {
       })
     )
 
-    it.effect("leaves the books in order", () =>
+    it.effect("leaves the ledger without faults", () =>
       Effect.gen(function* () {
         const { service } = yield* Golden
         assert.deepStrictEqual(yield* service.faults, [])

@@ -1,4 +1,4 @@
-/** The streams we send, read by the vendors' own clients however they are cut. */
+/** The gateway's streams, cut at every place and read by the vendors' own clients. */
 import { assert, describe, it } from "@effect/vitest"
 import Anthropic from "@anthropic-ai/sdk"
 import { readdirSync, readFileSync } from "node:fs"
@@ -11,13 +11,13 @@ import { bytesOf, type Dialect, type Json, type Said } from "./dialect.ts"
 import { messages } from "./messages.ts"
 import { responses } from "./responses.ts"
 
-/** Makes a client ask, and answers the whole that it makes of the stream. */
+/** A client that reads a stream into a whole answer. */
 interface Reader {
   readonly dialect: Dialect
   readonly read: (fetch: () => Promise<Response>) => Promise<Json>
-  /** What the client cannot be asked for. */
+  /** The parts of an answer that the client does not keep. */
   readonly without: ReadonlyArray<keyof Said>
-  /** A case of which the client makes something of its own. */
+  /** A case that the client reads differently. */
   readonly butFor?: CaseName
 }
 
@@ -33,7 +33,7 @@ const readers: ReadonlyArray<Reader> = [
     dialect: chat,
     read: (fetch) =>
       new OpenAI(options(fetch)).chat.completions.stream({ model: "m", messages: [] }).finalChatCompletion(),
-    // It joins the members it knows, and keeps the last of any other.
+    // It joins the fields that it knows, and keeps only the last piece of any other.
     without: ["reasoning"]
   },
   {
@@ -41,7 +41,7 @@ const readers: ReadonlyArray<Reader> = [
     read: (fetch) =>
       new Anthropic(options(fetch)).messages.stream({ model: "m", max_tokens: 1, messages: [] }).finalMessage(),
     without: [],
-    // Half of an object is none to it, where a whole answer shows what there is.
+    // It drops the cut-off arguments of a call, which a plain answer shows.
     butFor: "cut-call"
   },
   {
@@ -63,7 +63,7 @@ interface Kept {
   readonly bytes: Uint8Array
 }
 
-/** What is kept of every answered case. */
+/** Reads the golden file of every answered case. */
 const answeredIn = ({ butFor, dialect }: Reader): ReadonlyArray<Kept> =>
   adapters.flatMap(({ name }) =>
     readdirSync(directoryOf(dialect, name)).flatMap((file) => {
@@ -74,7 +74,7 @@ const answeredIn = ({ butFor, dialect }: Reader): ReadonlyArray<Kept> =>
     })
   )
 
-/** A response that comes in pieces which end at these places. */
+/** Returns a `fetch` whose response comes in pieces that end at these places. */
 const inPieces = (bytes: Uint8Array, places: ReadonlyArray<number>) => async () =>
   new Response(
     new ReadableStream({
@@ -92,7 +92,7 @@ const inPieces = (bytes: Uint8Array, places: ReadonlyArray<number>) => async () 
 
 const everyPlace = (bytes: Uint8Array) => Array.from({ length: bytes.length - 1 }, (_, at) => at + 1)
 
-/** What a client has read, told by the whole answer where clients are silent. */
+/** Compares the client's answer with the plain one, except for the parts that the client does not keep. */
 const check = ({ dialect, without }: Reader, answer: Json, final: Json, what: string) => {
   const silent = Object.fromEntries(without.map((member) => [member, undefined]))
   const expected = { ...dialect.said(answer), ...silent }
@@ -106,25 +106,25 @@ describe("a vendor's client", () => {
     const { dialect, read } = reader
     const all = answeredIn(reader)
 
-    it(`reads a stream of ${dialect.name} as the whole answer, byte by byte`, async () => {
+    it(`reads a stream of ${dialect.name} byte by byte as the plain answer`, async () => {
       assert.isAtLeast(all.length, adapters.length * 8)
       for (const { answer, bytes, what } of all) {
         check(reader, answer, await read(inPieces(bytes, everyPlace(bytes))), what)
       }
     })
 
-    it(`hears in a stream of ${dialect.name} that it broke off`, async () => {
+    it(`throws an error for a stream of ${dialect.name} that breaks`, async () => {
       for (const { name } of adapters) {
         const { events } = keptIn(dialect, name, "error.json")
         const broken = await read(inPieces(bytesOf(events), [])).then(
-          () => assert.fail(`${name} went well`),
+          () => assert.fail(`the stream of ${name} must fail`),
           (error: Error) => error.message
         )
         assert.include(broken, "broke off", name)
       }
     })
 
-    it(`reads a stream of ${dialect.name} the same in any three pieces (FUZZ_SEED=${seed})`, async () => {
+    it(`reads a stream of ${dialect.name} in any three pieces as the plain answer (FUZZ_SEED=${seed})`, async () => {
       const random = new Random(seed)
       for (let round = 0; round < 200; round++) {
         const { answer, bytes, what } = random.pick(all)

@@ -1,4 +1,4 @@
-/** The adapters, each with a model of its own, and how to read what their hosts sent. */
+/** The adapters, each with a model of its own and the parser of its host's streams. */
 import type { ChatFold } from "../../src/providers/wire/EventSource.ts"
 import { chatStreamFold as anthropicFold } from "../../src/providers/anthropic/ChatStream.ts"
 import { chatStreamFold as geminiFold } from "../../src/providers/gemini/ChatStream.ts"
@@ -6,14 +6,14 @@ import { chatStreamFold as openAiFold } from "../../src/providers/openai/ChatStr
 
 export interface Adapter {
   readonly name: string
-  /** A model of the catalogue that can do all that is asked. */
+  /** A model of the catalogue that supports every case. */
   readonly model: string
   readonly provider: string
-  /** Paths of its host that begin so are asked for by this adapter. */
+  /** The prefix of this adapter's paths at the host. */
   readonly base: string
-  /** The settings that make the service call the host. */
+  /** The settings that point the gateway at the host. */
   readonly env: (origin: string) => Readonly<Record<string, string>>
-  /** Whether a stream is asked for. */
+  /** Whether a request asks for a stream. */
   readonly streams: (path: string, body: { readonly stream?: boolean }) => boolean
   readonly fold: (requestId: string) => ChatFold
 }
@@ -21,7 +21,7 @@ export interface Adapter {
 /** The id of the host of open models in `PROVIDERS_FILE`. */
 export const COMPATIBLE_HOST = "local"
 
-/** Its model, and what the host calls it. */
+/** Its model, and the host's name for it. */
 export const COMPATIBLE_MODEL = { id: "qwen/qwen3.7-plus", upstream: "qwen3.7-plus-local" }
 
 export const adapters: ReadonlyArray<Adapter> = [

@@ -1,19 +1,19 @@
-/** What is asked, in no dialect's words, and in which of them it can be said. */
+/** A question in a form that is independent of the dialects. */
 
 export interface Question {
   readonly system?: string
-  /** The prompt is kept in the provider's cache up to the end of the system message. */
+  /** Marks the prompt for the provider's cache up to the end of the system message. */
   readonly cached?: true
   readonly turns: ReadonlyArray<Turn>
   readonly tools?: ReadonlyArray<{ readonly name: string; readonly description: string; readonly parameters: object }>
-  /** A tool must be called; else the model is free. */
+  /** Requires the model to call a tool. */
   readonly mustCall?: true
   readonly parallel?: true
-  /** Of a JSON object that the answer must be. */
+  /** The JSON schema of the answer. */
   readonly schema?: object
-  /** Tokens to think with. */
+  /** The reasoning budget in tokens. */
   readonly thinking?: number
-  /** Texts that end the answer. */
+  /** The stop sequences. */
   readonly stop?: ReadonlyArray<string>
 }
 
@@ -28,7 +28,7 @@ export interface Call {
   readonly input: object
 }
 
-/** Every question leaves the model so many tokens. */
+/** The `max_tokens` of every question. */
 export const MAX_TOKENS = 4_000
 
 const weather = {
@@ -50,7 +50,7 @@ const pixel = {
 
 const said = (text: string): Question => ({ turns: [{ role: "user", text }] })
 
-/** What is asked in each case, by the name that its fixtures and its golden files bear. */
+/** The question of each case, by the name of its fixtures and golden files. */
 export const cases = {
   text: { system: "You are terse.", ...said("Greet me from Oslo, with the weather.") },
   tools: {
@@ -102,18 +102,18 @@ export type CaseName = keyof typeof cases
 
 export const caseNames = Object.keys(cases) as ReadonlyArray<CaseName>
 
-/** Whether the hosts of an adapter answer so: those whose arguments are no text tell nothing of half of them. */
+/** Returns whether an adapter has this case. Only wire formats with arguments as text can send cut-off arguments. */
 export const isOf = (name: CaseName, adapter: string): boolean =>
   name !== "cut-call" || adapter === "openai" || adapter === "compatible"
 
-/** What becomes of a case, whoever asks and answers. */
+/** Returns the outcome of a case, which is the same for every dialect and adapter. */
 export const fateOf = (name: CaseName): "answered" | "broken" | "empty" =>
   name === "error" ? "broken" : name === "empty" ? "empty" : "answered"
 
-/** What a schema is called where it has a name; messages, which have none, call it so for those who must. */
+/** The name of the schema. Anthropic's messages have no name for it, so the gateway sends this one to hosts that need one. */
 export const SCHEMA_NAME = "output"
 
-/** A question of whichever case; the host knows by the mark in the last turn which fixture is its answer. */
+/** Returns the question of a case. A mark in its last turn tells the host which fixture to answer with. */
 export const questionOf = (name: CaseName): Question => {
   const question: Question = cases[name]
   const turns = question.turns.map((turn, index) =>
@@ -122,5 +122,5 @@ export const questionOf = (name: CaseName): Question => {
   return { ...question, turns }
 }
 
-/** Reads the mark. */
+/** Reads the mark from a request body. */
 export const caseIn = (body: string): string | undefined => /\(case ([a-z-]+)\)/.exec(body)?.[1]

@@ -53,7 +53,7 @@ const ask = (question: Question, model: string, stream: boolean): object => {
   }
 }
 
-/** The chunks of a stream: one id and head for all, the role in the first alone, and nothing after `[DONE]`. */
+/** Returns the chunks of a stream. All must have the same id and head, only the first a role, and `[DONE]` must be last. */
 const chunksOf = (events: ReadonlyArray<WireEvent>): ReadonlyArray<Json> => {
   assert.strictEqual(events.at(-1)?.data, "[DONE]")
   const chunks = events.slice(0, -1).map(({ data }) => data)
@@ -66,7 +66,7 @@ const chunksOf = (events: ReadonlyArray<WireEvent>): ReadonlyArray<Json> => {
   return chunks
 }
 
-/** Calls in the order in which they began; a call's first delta has its id and name, the others its arguments alone. */
+/** Joins tool calls in the order of their start. A call's first delta has its id and name, the others only arguments. */
 class CallsFold {
   readonly calls: Array<Json> = []
 
@@ -108,13 +108,13 @@ const messageIn = (chunks: ReadonlyArray<Json>): Json => {
 const fold = (events: ReadonlyArray<WireEvent>): Json => {
   const chunks = chunksOf(events)
   const { choices: none, object: _, ...last } = chunks.at(-1)
-  assert.deepStrictEqual(none, [], "usage was asked for, and comes alone")
+  assert.deepStrictEqual(none, [], "the usage chunk must have no choices")
   const finishes = chunks.slice(0, -1).map(({ choices }) => choices[0].finish_reason)
   const finish = finishes.pop()
-  assert.isString(finish, "the last chunk with a choice says why it ended")
+  assert.isString(finish, "the last chunk with a choice must have the finish reason")
   assert.isTrue(
     finishes.every((one) => one === null),
-    "no chunk before it does"
+    "no earlier chunk may have a finish reason"
   )
   const logprobs = chunks.flatMap(({ choices }) => choices[0]?.logprobs?.content ?? [])
   return {
@@ -165,7 +165,7 @@ const said = ({ choices, cost_usd, routing, usage }: Json): Said => {
   }
 }
 
-/** The answer with its calls' arguments as values. */
+/** Returns the answer with the arguments of its calls as values. */
 const bare = ({ choices, ...rest }: Json): Json => ({
   ...rest,
   choices: choices.map(({ message, ...choice }: Json) => ({
@@ -193,7 +193,7 @@ export const chat: Dialect = {
   codeOf: ({ error }) => error.code
 }
 
-/** Without a stream, and without words for much of what chat completions have. */
+/** The legacy chat, which has no streams and only a part of the fields. */
 export const legacy: Dialect = {
   ...chat,
   name: "legacy",

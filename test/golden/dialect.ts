@@ -1,18 +1,18 @@
-/** What the tests know of a dialect: how it asks, and how its answers are read. */
+/** A dialect of the tests: how to write its requests and how to read its answers. */
 import { assert } from "@effect/vitest"
 import type { Question } from "./cases.ts"
 
-/** JSON that a test looks into. */
+/** JSON of unknown form. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Json = any
 
-/** What an answer says, in no dialect's words. */
+/** The content of an answer in a form that is independent of the dialects. */
 export interface Said {
   readonly reasoning: string
-  /** A refusal is a part of it: not every dialect tells it from other text. */
+  /** Includes a refusal, because some dialects send it as text. */
   readonly text: string
   readonly calls: ReadonlyArray<{ readonly id: string; readonly name: string; readonly input: Json }>
-  /** Who refuses may be said to have stopped, or to have been stopped. */
+  /** For a refusal, dialects differ: `stop` or `content_filter`. */
   readonly finish: "stop" | "length" | "tool_calls" | "content_filter"
   readonly usage: {
     readonly input: number
@@ -25,7 +25,7 @@ export interface Said {
   readonly routing: Json
 }
 
-/** One event of a stream as it went over the wire; `event` is undefined where it was not named. */
+/** One event of a stream. `event` is undefined if it has no name. */
 export interface WireEvent {
   readonly event: string | undefined
   readonly data: Json
@@ -36,32 +36,33 @@ export interface Dialect {
   readonly path: string
   readonly streams: boolean
   readonly headers: (key: string) => Readonly<Record<string, string>>
-  /** The body of a request; undefined where the dialect has no words for the question. */
+  /** Returns the body of a request, or undefined if the dialect cannot express the question. */
   readonly ask: (question: Question, model: string, stream: boolean) => object | undefined
-  /** The whole answer that a stream tells, which must be in good order. */
+  /** Assembles the answer from a stream, and checks the order of its events. */
   readonly fold: (events: ReadonlyArray<WireEvent>) => Json
-  /** What a stream delivered before the error it ended with, and that error's code. */
+  /** Returns the text before the error at the end of a stream, and the error's code. */
   readonly broken: (events: ReadonlyArray<WireEvent>) => { readonly text: string; readonly code: string }
   readonly said: (answer: Json) => Said
-  /** The answer without the spacing of its calls' arguments, which hosts choose anew for a stream. */
+  /** Returns the answer without the spacing of its calls' arguments, which may differ in a stream. */
   readonly bare: (answer: Json) => Json
-  /** The code of an error body. */
+  /** Returns the code of an error body. */
   readonly codeOf: (body: Json) => string
 }
 
-/** The events of a stream, whose every frame must be in the service's own plain form. */
+/** Parses a stream, whose every event must have the gateway's own plain form. */
 export const eventsOf = (text: string): ReadonlyArray<WireEvent> => {
-  assert.isTrue(text.endsWith("\n\n"), "the stream ends within a frame")
+  assert.isTrue(text.endsWith("\n\n"), "the stream must end with a complete event")
   return text
     .slice(0, -2)
     .split("\n\n")
     .map((frame) => {
-      const [, event, data] = /^(?:event: ([^\n]+)\n)?data: ([^\n]+)$/.exec(frame) ?? assert.fail(`a frame: ${frame}`)
+      const [, event, data] =
+        /^(?:event: ([^\n]+)\n)?data: ([^\n]+)$/.exec(frame) ?? assert.fail(`must be an event: ${frame}`)
       return { event, data: data === "[DONE]" ? data : JSON.parse(data ?? "") }
     })
 }
 
-/** The bytes of such events. */
+/** Returns the bytes of events. */
 export const bytesOf = (events: ReadonlyArray<WireEvent>): Uint8Array =>
   new TextEncoder().encode(
     events
@@ -73,8 +74,8 @@ export const bytesOf = (events: ReadonlyArray<WireEvent>): Uint8Array =>
   )
 
 /**
- * Arguments of a call as a value, because hosts space the text differently, whole and streamed. Where the answer was cut within
- * them they are what a dialect of values makes of it.
+ * Returns the arguments of a call as a value, because hosts space the text differently when they stream. Cut-off arguments
+ * become what a dialect with arguments as values sends.
  */
 export const inputOf = (text: string): Json => {
   try {

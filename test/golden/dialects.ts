@@ -1,4 +1,4 @@
-/** Every dialect; all others are compared with the first. */
+/** Every dialect. The tests compare all others with the first. */
 import { chat, legacy } from "./chat.ts"
 import type { Dialect } from "./dialect.ts"
 import { messages } from "./messages.ts"

@@ -1,4 +1,4 @@
-/** One host on loopback that answers every adapter from its fixtures, and keeps what it was asked. */
+/** One host on loopback that answers every adapter from its fixtures, and records the last request. */
 import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
@@ -11,7 +11,7 @@ import { caseIn } from "./cases.ts"
 const fixture = (adapter: Adapter, file: string): Buffer =>
   readFileSync(new URL(`./upstream/${adapter.name}/${file}`, import.meta.url))
 
-/** What a host streams of a case. */
+/** Reads the recorded stream of a case. */
 export const streamOf = (adapter: Adapter, name: string): Buffer => fixture(adapter, `${name}.sse`)
 
 interface WholeFixture {
@@ -19,11 +19,11 @@ interface WholeFixture {
   readonly body: object
 }
 
-/** What a host answers whole in a case. */
+/** Reads the recorded plain answer of a case. */
 export const wholeOf = (adapter: Adapter, name: string): WholeFixture =>
   JSON.parse(fixture(adapter, `${name}.json`).toString("utf8"))
 
-/** Writes piece by piece, each in a turn of its own, so that they leave as they are. */
+/** Writes each piece in its own turn of the event loop, so that the pieces are not joined. */
 const writePieces = (response: ServerResponse, bytes: Buffer, size: number): void => {
   const next = (from: number) => {
     if (from >= bytes.length) return void response.end()
@@ -73,13 +73,13 @@ export const startHost = Effect.gen(function* () {
   const env: Record<string, string> = { PROVIDERS_FILE: yield* providersFile(origin), OUTBOUND_ALLOW_LOOPBACK: "1" }
   for (const adapter of adapters) Object.assign(env, adapter.env(origin))
   return {
-    /** The settings of a service that calls this host for everything. */
+    /** The settings of a gateway that calls only this host. */
     env: { ...env, SANDBOX: "off" },
-    /** From now on streams come in pieces of so many bytes. */
+    /** Sets the number of bytes in each piece of later streams. */
     cut: (bytes: number): void => {
       pieceBytes = bytes
     },
-    /** What was asked last, and nothing any more. */
+    /** Returns and forgets the last request. */
     takeAsked: (): unknown => {
       const last = asked
       asked = undefined

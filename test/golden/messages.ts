@@ -48,21 +48,21 @@ const ask = (question: Question, model: string, stream: boolean): object => {
   }
 }
 
-/** The text of a delta, by the type of block that it may be of. */
+/** The type and the text field of a delta, by the type of its block. */
 const deltas: Readonly<Record<string, readonly [type: string, member: string]>> = {
   text: ["text_delta", "text"],
   thinking: ["thinking_delta", "thinking"],
   tool_use: ["input_json_delta", "partial_json"]
 }
 
-/** A block as it stands when its deltas have been joined. */
+/** Returns a block with its joined deltas. */
 const closed = (block: Json, text: string): Json => {
   if (block.type === "redacted_thinking") return block
   if (block.type === "tool_use") return { ...block, input: text === "" ? {} : inputOf(text) }
   return { ...block, [block.type]: text }
 }
 
-/** The blocks of a stream: one at a time, numbered as they come, each with deltas of its own kind alone. */
+/** Joins the blocks of a stream. Blocks must come one after the other, numbered in order, with deltas of their own type. */
 class BlocksFold {
   readonly content: Array<Json> = []
   #block: Json
@@ -72,17 +72,17 @@ class BlocksFold {
     return this.#block !== undefined
   }
 
-  /** Whether the event was one of a block. */
+  /** Adds an event. Returns whether it belongs to a block. */
   push({ content_block, delta, index, type }: Json): boolean {
     if (!type.startsWith("content_block_")) return false
     assert.strictEqual(index, this.content.length)
     if (type === "content_block_start") {
-      assert.isFalse(this.isOpen, "one block at a time")
+      assert.isFalse(this.isOpen, "the block before must be closed")
       this.#block = content_block
       this.#text = ""
       return true
     }
-    assert.isTrue(this.isOpen, `${type} of no block`)
+    assert.isTrue(this.isOpen, `${type} must belong to a block`)
     if (type === "content_block_delta" && delta.type === "signature_delta") {
       assert.deepStrictEqual([this.#block.type, this.#block.signature], ["thinking", ""])
       this.#block = { ...this.#block, signature: delta.signature }
@@ -100,7 +100,7 @@ class BlocksFold {
   }
 }
 
-/** All but pings, after the start of the message; each is named by its type. */
+/** Returns the start of the message and the events after it, without pings. Each event must be named by its type. */
 const afterStart = (events: ReadonlyArray<WireEvent>) => {
   for (const { data, event } of events) assert.strictEqual(event, data.type)
   const [first, ...others] = events.map(({ data }) => data).filter(({ type }) => type !== "ping")
@@ -116,7 +116,7 @@ const fold = (events: ReadonlyArray<WireEvent>): Json => {
   assert.strictEqual(type, "message_delta")
   const blocks = new BlocksFold()
   for (const event of others) assert.isTrue(blocks.push(event), event.type)
-  assert.isFalse(blocks.isOpen, "the last block is closed")
+  assert.isFalse(blocks.isOpen, "the last block must be closed")
   return { ...message, content: blocks.content, ...delta, ...last }
 }
 

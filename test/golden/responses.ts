@@ -47,7 +47,7 @@ const ask = (question: Question, model: string, stream: boolean): object | undef
   }
 }
 
-/** What a kind of text is called where it is added, where it grows and where it is done. */
+/** The field and the part of one kind of text in the events that add, extend and end it. */
 interface Kind {
   readonly member: "text" | "refusal"
   readonly part: (text: string) => Json
@@ -59,7 +59,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   reasoning_summary_text: { member: "text", part: (text) => ({ type: "summary_text", text }) }
 }
 
-/** One item of a stream, from its beginning to its end. Every event of it says all that is known of its place. */
+/** Joins one item of a stream. Every event must have the item's id and its indexes. */
 class ItemFold {
   readonly #item: Json
   readonly #at: number
@@ -76,7 +76,7 @@ class ItemFold {
 
   push(event: Json): void {
     const { type, sequence_number: _number, output_index, item_id, content_index, summary_index, ...said } = event
-    assert.isUndefined(this.done, `${type} after its end`)
+    assert.isUndefined(this.done, `${type} must not follow the end of the item`)
     assert.strictEqual(output_index, this.#at)
     if (type === "response.output_item.done") return this.#end(said.item)
     assert.strictEqual(item_id, this.#item.id)
@@ -94,7 +94,7 @@ class ItemFold {
         return
       case "content_part.done":
       case "reasoning_summary_part.done":
-        assert.isTrue(this.#spoken, "the text is done before its part")
+        assert.isTrue(this.#spoken, "the text must be done before its part")
         assert.deepStrictEqual(said.part, this.#part(said.part.type))
         this.#parts.push(said.part)
         return
@@ -137,7 +137,7 @@ class ItemFold {
   }
 }
 
-/** A whole answer has a refusal as text like any other. */
+/** Turns a refusal into text, as a plain answer has it. */
 const asWhole = (item: Json): Json =>
   item.type === "message"
     ? {
@@ -148,7 +148,7 @@ const asWhole = (item: Json): Json =>
       }
     : item
 
-/** Numbered from nought, named by their types, and begun twice. */
+/** Returns the response and the events after the first two. Events must be numbered from 0 and named by their types. */
 const afterBeginning = (events: ReadonlyArray<WireEvent>) => {
   events.forEach(({ data, event }, at) => {
     assert.strictEqual(event, data.type)

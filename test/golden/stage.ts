@@ -1,4 +1,4 @@
-/** The service in front of the recorded hosts, and what comes of asking it a case. */
+/** A gateway with the recorded hosts, and functions that send it a case. */
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
@@ -8,15 +8,15 @@ import { type CaseName, isOf, questionOf } from "./cases.ts"
 import { type Dialect, eventsOf, type Json, type WireEvent } from "./dialect.ts"
 import { startHost } from "./host.ts"
 
-/** One answer, without what is different each time. */
+/** One answer without the values that differ in each run. */
 interface Answered {
   readonly request: Json
-  /** What the adapter sent. */
+  /** The request that the adapter sent. */
   readonly upstream: Json
   readonly status: number
-  /** What of the receipt does not depend on the day. */
+  /** The fields of the receipt that do not depend on the time. */
   readonly receipt: Json
-  /** What it took from the balance, in nano-USD. */
+  /** The charge to the balance, in nano-USD. */
   readonly paid: bigint
 }
 
@@ -25,27 +25,27 @@ export interface Whole extends Answered {
 }
 
 export interface Streamed extends Answered {
-  /** None where the answer was an error. */
+  /** Empty if the answer is an error. */
   readonly events: ReadonlyArray<WireEvent>
   readonly error: Json
 }
 
-/** A case asked in one dialect of one adapter. */
+/** The answers to a case in one dialect from one adapter. */
 export interface Played {
   readonly whole: Whole
-  /** Undefined where the dialect has no streams. */
+  /** Undefined if the dialect has no streams. */
   readonly streamed: Streamed | undefined
 }
 
-/** Members that hold the time of day. */
+/** Fields that contain a time. */
 const times = new Set(["created", "created_at", "completed_at"])
 
-/** Members that hold a seal of reasoning. */
+/** Fields that contain sealed reasoning. */
 const seals = new Set(["signature", "encrypted_content"])
 
 const isSealed = (key: string, value: Json): boolean => typeof value === "string" && value !== "" && seals.has(key)
 
-/** What is different each time: times, seals, and the estimate of its prompt with which a message begins. */
+/** Replaces the values that differ in each run: times, seals, and the estimated prompt tokens at the start of a message. */
 const withoutVolatile = (key: string, value: Json): Json => {
   if (isSealed(key, value)) return "<seal>"
   if (value?.type === "reasoning.encrypted" || value?.type === "redacted_thinking") return { ...value, data: "<seal>" }
@@ -55,14 +55,14 @@ const withoutVolatile = (key: string, value: Json): Json => {
   return { ...value, usage: { ...value.usage, input_tokens: 0 } }
 }
 
-/** An answer without what is different each time, the request's id and whatever is made of it among it. */
+/** Parses an answer without the values that differ in each run, such as the request's id and ids derived from it. */
 const settled = (text: string, requestId: string): Json => {
   const id = requestId.slice("req_".length)
   assert.strictEqual(id.length, 26, requestId)
   return JSON.parse(text.replaceAll(id, "<id>").replaceAll(id.slice(-24), "<id>"), withoutVolatile)
 }
 
-/** What of a receipt depends on the answer alone. */
+/** Returns the fields of a receipt that depend on the answer only. */
 const receiptOf = ({ absorbed_usd, cost_usd, error, finish_reason, price, status, usage, usage_basis }: Json) => ({
   status,
   finish_reason,
@@ -95,7 +95,7 @@ const ask = Effect.fnUntraced(function* (stage: Stage, dialect: Dialect, body: o
   const before = yield* balanceOf(stage)
   const { requestId, response, text } = yield* send(stage, dialect, body)
   const after = yield* balanceOf(stage)
-  assert.strictEqual(after.held, 0n, "a hold is open after the last byte")
+  assert.strictEqual(after.held, 0n, "no hold may be left after the last byte")
   const receipt = yield* Effect.flatMap(get(`${stage.service.api}/requests/${requestId}`, stage.key), json)
   return {
     requestId,
@@ -121,7 +121,7 @@ export const askStreamed = Effect.fnUntraced(function* (stage: Stage, dialect: D
   return { ...answered, events: settled(JSON.stringify(eventsOf(text)), requestId), error: undefined }
 })
 
-/** Asks for a stream under an idempotency key, and for its replay, which is free and calls nobody. */
+/** Sends a stream request under an idempotency key twice. The replay must be free and call no provider. */
 export const askTwice = Effect.fnUntraced(function* (stage: Stage, dialect: Dialect, body: object) {
   const headers = { "idempotency-key": randomUUID() }
   const first = yield* send(stage, dialect, body, headers)
@@ -143,11 +143,11 @@ interface Stage {
   readonly owner: string
 }
 
-/** A stage of its own for each file of tests. */
+/** Each test file gets its own gateway and hosts. */
 export class Golden extends Context.Service<
   Golden,
   Stage & {
-    /** Asks a case whole and streamed, once; undefined where the dialect has no words for it, or the adapter no such answer. */
+    /** Sends a case plain and streamed, once. Returns undefined if the dialect cannot express it or the adapter does not have it. */
     readonly play: (dialect: Dialect, adapter: Adapter, name: CaseName) => Effect.Effect<Played | undefined>
   }
 >()("tollgate/test/golden/Golden") {

@@ -1,25 +1,25 @@
-/** Requests of one account for what another has, each beside the same request for what nobody has. */
+/** Pairs of requests: one for a thing of another account, and the same one for a thing that does not exist. */
 import type { Call, Things } from "../support/Calls.ts"
 import { callsOf, noThings } from "../support/Calls.ts"
 import { operations, type PublishedOperation } from "../support/Published.ts"
 import { absentThings } from "../support/Answers.ts"
 import type { Random } from "../ledger/Random.ts"
 
-/** What somebody knows who attacks: their own things, and, from wherever, the ids of somebody else's. */
+/** What an attacker knows: their own things, and the ids of the victim's things. */
 export interface Known {
   readonly own: Things
   readonly theirs: Things
 }
 
-/** Two requests that must be answered alike. */
+/** Two requests that must get the same answer. */
 export interface Pair {
   readonly what: string
   readonly credential: PublishedOperation["credential"]
-  /** It names what is not the caller's, and so must be refused; else it may be answered with what is. */
+  /** Whether both must be refused, because they name a thing that is not the attacker's. Otherwise they may succeed. */
   readonly refused: boolean
   readonly theirs: Call
-  readonly nobodys: Call
-  /** Every id in them. */
+  readonly absent: Call
+  /** Every id in the two requests. */
   readonly asked: ReadonlyArray<string>
 }
 
@@ -27,7 +27,7 @@ const names = Object.keys(noThings) as ReadonlyArray<keyof Things>
 
 const textOf = (call: Call | undefined): string => JSON.stringify([call?.path, call?.body])
 
-/** Which things the call of an operation names. */
+/** Returns the kinds of things that the call of an operation names. */
 const namedBy = (id: string): ReadonlyArray<keyof Things> => {
   const plain = textOf(callsOf().get(id))
   return names.filter((name) => textOf(callsOf({ [name]: `a-${name}` }).get(id)) !== plain)
@@ -38,7 +38,7 @@ const naming = operations
   .map((operation) => ({ operation, named: namedBy(operation.id) }))
   .filter(({ named }) => named.length > 0)
 
-/** Questions that name things elsewhere than an operation's usual call does: in bodies, filters and cursors. */
+/** Calls that name things in other places than the usual call of an operation: in bodies, filters and cursors. */
 const others: ReadonlyArray<{
   readonly what: string
   readonly credential: PublishedOperation["credential"]
@@ -68,7 +68,7 @@ const others: ReadonlyArray<{
     })
   },
   {
-    what: "what a key did",
+    what: "the audit events of a key",
     credential: "management key",
     call: ({ managementKey }) => ({ method: "GET", path: `/management/audit?actor_ids[]=${managementKey}` })
   },
@@ -96,7 +96,7 @@ const others: ReadonlyArray<{
   }))
 ]
 
-/** Some of theirs, at least one, among some of their own. */
+/** Mixes at least one thing of the victim with the attacker's own things. */
 const chosen = (random: Random, { own, theirs }: Known, named: ReadonlyArray<keyof Things>) => {
   const sure = random.pick(named)
   const isTheirs = (name: keyof Things) => name === sure || random.chance(0.5)
@@ -104,10 +104,10 @@ const chosen = (random: Random, { own, theirs }: Known, named: ReadonlyArray<key
   const things = (other: Things): Things =>
     Object.fromEntries(names.map((name) => [name, (isTheirsOf.get(name) ? other : own)[name]])) as unknown as Things
   const isTheirsOf = new Map(names.map((name) => [name, isTheirs(name)]))
-  return { theirs: things(theirs), nobodys: things(absent) }
+  return { theirs: things(theirs), absent: things(absent) }
 }
 
-/** The same question, more closely: what a query adds must make no difference either. */
+/** Adds a query to some calls, which must not change the result. */
 const asked = (random: Random, call: Call): Call => {
   if (call.method !== "GET" || call.path.includes("?") || random.chance(0.7)) return call
   return { ...call, path: `${call.path}?${random.pick(["limit=1", "limit=100", "limit=0", "unknown=1"])}` }
@@ -121,25 +121,25 @@ const otherPair = (random: Random, { own, theirs }: Known): Pair => {
     credential,
     refused: false,
     theirs: call(theirs, own),
-    nobodys: call(absent, own),
+    absent: call(absent, own),
     asked: [...Object.values(theirs), ...Object.values(absent)]
   }
 }
 
-/** The next pair, always the same for the same numbers. */
+/** Returns the next pair, which depends on the random numbers only. */
 export const nextPair = (random: Random, known: Known): Pair => {
   if (random.chance(0.2)) return otherPair(random, known)
   const { named, operation } = random.pick(naming)
   const things = chosen(random, known, named)
   const theirs = callsOf(things.theirs).get(operation.id)!
-  const nobodys = callsOf(things.nobodys).get(operation.id)!
+  const absent = callsOf(things.absent).get(operation.id)!
   const closer = asked(random, theirs)
   return {
     what: operation.id,
     credential: random.pick(operation.credentials),
     refused: true,
     theirs: closer,
-    nobodys: { ...nobodys, path: nobodys.path + closer.path.slice(theirs.path.length) },
-    asked: [...Object.values(things.theirs), ...Object.values(things.nobodys)]
+    absent: { ...absent, path: absent.path + closer.path.slice(theirs.path.length) },
+    asked: [...Object.values(things.theirs), ...Object.values(things.absent)]
   }
 }

@@ -1,5 +1,5 @@
 /**
- * No account learns from any answer what another has. ISOLATION_REQUESTS says how many are asked for, ISOLATION_SEED repeats a run.
+ * No answer shows an account what another account has. ISOLATION_REQUESTS is the number of requests, and ISOLATION_SEED repeats a run.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -18,13 +18,13 @@ const SEED = Number(process.env["ISOLATION_SEED"] ?? Math.floor(Math.random() * 
 
 const CONCURRENCY = 16
 
-/** Sums of request rows, which are made in the background some time after. */
+/** Tables derived from request rows, which the gateway fills later in the background. */
 const DERIVED = [
   ...["attempt_cost", "key_usage", "ledger_checkpoint_sum", "margin_day", "model_usage"],
   ...["usage_pending", "usage_rollup"]
 ]
 
-/** All that the database has of an account, as digests by table. */
+/** Returns a digest of an account's rows for each table of the database. */
 const everythingOf = (service: Service, accountId: string) =>
   Effect.gen(function* () {
     const tables = yield* service.sql<{ name: string }>`SELECT table_name AS name FROM information_schema.columns
@@ -38,7 +38,7 @@ const everythingOf = (service: Service, accountId: string) =>
     )
   })
 
-/** Until the video and the batch of an account have ended, and all is told of it. */
+/** Waits until the video and the batch of an account have ended, and its rows no longer change. */
 const atRest = (service: Service, { account, inferenceKey }: NewCustomer, { batch, video }: Things) =>
   Effect.gen(function* () {
     const look = (path: string) => Effect.flatMap(get(`${service.api}${path}`, inferenceKey), json)
@@ -49,9 +49,9 @@ const atRest = (service: Service, { account, inferenceKey }: NewCustomer, { batc
     yield* eventually(twice, ([earlier, later]) => earlier.join() === later.join())
   })
 
-describe("accounts", () => {
+describe("an account", () => {
   it.live(
-    "learn nothing of what others have, and change nothing of it",
+    "gets the same answers for another account's things as for absent ones, and cannot change them",
     () =>
       Effect.gen(function* () {
         console.log(`isolation: ${REQUESTS} requests, seed ${SEED}`)
@@ -67,9 +67,9 @@ describe("accounts", () => {
           "inference key": bearer(attacker.inferenceKey),
           "management key": bearer(attacker.managementKey),
           session: owner,
-          // No account has one. Its strongest key opens nothing of an operator.
+          // No account has an operator key. Its strongest key must not reach an operator's operation.
           "operator key": bearer(attacker.managementKey),
-          // Nor a session of an operator: what an owner has under that name opens nothing.
+          // No account has an operator session. An owner's session under that name must not work.
           "operator session": {
             cookie: owner.cookie.replace("svc_session", "svc_operator"),
             "x-csrf-token": owner["x-csrf-token"]
@@ -82,10 +82,10 @@ describe("accounts", () => {
         const random = new Random(SEED)
         const revealing: Array<string> = []
         const one = Effect.gen(function* () {
-          const { asked, credential, nobodys, refused, theirs, what } = nextPair(random, known)
+          const { asked, credential, absent, refused, theirs, what } = nextPair(random, known)
           const ask = (call: typeof theirs) =>
             Effect.flatMap(send(service.api, call, credentials[credential]), (response) => answerOf(response, asked))
-          const [first, second] = yield* Effect.all([ask(theirs), ask(nobodys)])
+          const [first, second] = yield* Effect.all([ask(theirs), ask(absent)])
           if (first !== second || (refused && !first.startsWith("[4"))) {
             revealing.push(`${what} ${theirs.method} ${theirs.path}\n${first}\n${second}`)
           }
@@ -94,7 +94,7 @@ describe("accounts", () => {
           concurrency: CONCURRENCY,
           discard: true
         })
-        assert.deepStrictEqual(revealing.slice(0, 5), [], `${revealing.length} answers reveal something`)
+        assert.deepStrictEqual(revealing.slice(0, 5), [], `${revealing.length} answers differ`)
         assert.deepStrictEqual(yield* everythingOf(service, victim.account.id), before)
       }).pipe(Effect.scoped),
     1_200_000

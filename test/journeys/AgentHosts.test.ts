@@ -1,4 +1,4 @@
-/** The tools of coding agents at hosts of every kind of `PROVIDERS_FILE`, each of which refuses what the real one refuses. */
+/** Coding agents' tools at a fake host of every `kind` in `PROVIDERS_FILE`. Each fake refuses what the real host refuses. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
@@ -17,7 +17,7 @@ const schema = (...names: ReadonlyArray<string>) => ({
   additionalProperties: false
 })
 
-/** A tool, the call of it that a client sees, and the item with its result. */
+/** A tool, its call as the client receives it, and the item with its result. */
 interface Form {
   readonly tool: object
   readonly call: object
@@ -110,12 +110,12 @@ const isCall = ({ type }: Frame): boolean => String(type).endsWith("call")
 
 const MADE_ANEW = new Set(["call_id", "caller", "id", "status"])
 
-/** What a call says, without what is made anew each time. */
+/** Returns a call without the fields that are new in each answer. */
 const said = (call: object): object => Object.fromEntries(Object.entries(call).filter(([name]) => !MADE_ANEW.has(name)))
 
-describe("agents' tools at a host of each kind", () => {
+describe("a host of each kind in PROVIDERS_FILE", () => {
   it.live(
-    "make Codex a round trip, whole and streamed",
+    "calls every form of Codex tool and reads its result, plain and streamed",
     () =>
       Effect.gen(function* () {
         const { ask, faults, stream } = yield* start
@@ -145,7 +145,7 @@ describe("agents' tools at a host of each kind", () => {
   )
 
   it.live(
-    "make Claude Code a round trip, whole and streamed",
+    "calls Claude Code's tools and reads their results, plain and streamed",
     () =>
       Effect.gen(function* () {
         const { ask, faults, stream } = yield* start
@@ -181,7 +181,7 @@ describe("agents' tools at a host of each kind", () => {
   )
 
   it.live(
-    "make clients of chat completions a round trip, whole and streamed",
+    "calls a tool of a chat completion and reads its result, plain and streamed",
     () =>
       Effect.gen(function* () {
         const { ask, faults, stream } = yield* start

@@ -1,4 +1,4 @@
-/** Requests in the shape in which coding agents send them, through the public API, with a fake host of each vendor's wire behind it. */
+/** Requests as coding agents send them, sent to the public API, with a fake host for each vendor's wire format behind it. */
 import { LLMock } from "@copilotkit/aimock"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -35,7 +35,7 @@ const web = { type: "web_search", external_web_access: false }
 const developer = { type: "message", role: "developer", content: [{ type: "input_text", text: "Be brief." }] }
 const user = (text: string) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] })
 
-/** A turn of Codex: every form of tool, some of them in the input. */
+/** A turn of Codex with every form of tool, some of them in the input. */
 const codex = (model: string, input: ReadonlyArray<object>, more: object = {}) => ({
   model,
   input: [{ type: "additional_tools", role: "developer", tools: [team] }, developer, ...input],
@@ -51,7 +51,7 @@ const codex = (model: string, input: ReadonlyArray<object>, more: object = {}) =
   ...more
 })
 
-/** A turn of Claude Code, and a typed tool beside its own. */
+/** A turn of Claude Code with its own tools and one typed tool. */
 const claudeCode = (model: string, messages: ReadonlyArray<object>, more: object = {}) => ({
   model,
   max_tokens: 32_000,
@@ -74,7 +74,7 @@ const claudeCode = (model: string, messages: ReadonlyArray<object>, more: object
 })
 const betas = { "anthropic-beta": "claude-code-20250219,context-management-2025-06-27" }
 
-/** By vendor: a model that is served over its wire alone, and the variables that put the fake host behind it. */
+/** For each vendor, a model that only its wire format serves, and the settings that point the gateway at the fake host. */
 const hosts = (url: string): ReadonlyArray<readonly [model: string, env: Readonly<Record<string, string>>]> => [
   ["gpt-4o-mini", { OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${url}/v1` }],
   ["gpt-5.5", { OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${url}/v1` }],
@@ -113,7 +113,7 @@ const onEveryHost = (name: string, body: (deps: Deps) => Promise<void>) => {
   }
 }
 
-/** What the model calls, and how its call and the tool's answer look to Codex. */
+/** The tool that the model calls, its call as Codex receives it, and the type of the item with the tool's result. */
 const calls: ReadonlyArray<readonly [name: string, args: object, item: object, answer: object]> = [
   [
     "run",
@@ -143,38 +143,41 @@ const calls: ReadonlyArray<readonly [name: string, args: object, item: object, a
 
 const itemOf = (output: ReadonlyArray<Json>) => output.find(({ type }) => String(type).endsWith("call"))
 
-describe("an agent's request", () => {
-  onEveryHost("makes Codex a round trip through every form of tool", async ({ mock, model, post }) => {
-    for (const [name, args, item, answer] of calls) {
-      mock.clearFixtures()
-      mock.on({ userMessage: `Call ${name}`, hasToolResult: false } as Json, {
-        toolCalls: [{ name, arguments: JSON.stringify(args) }]
-      })
-      mock.on({ userMessage: `Call ${name}`, hasToolResult: true } as Json, { content: "Done." })
-      const first = await post("/responses", codex(model, [user(`Call ${name}`)]))
-      const whole: Json = await first.json()
-      assert.strictEqual(first.status, 200, JSON.stringify(whole))
-      assert.include(first.headers.get("x-svc-ignored-parameters"), "tools[3]")
-      const call = itemOf(whole.output)
-      assert.include(call, item)
-      const streamed = await post("/responses", codex(model, [user(`Call ${name}`)], { stream: true }))
-      const frames: ReadonlyArray<Json> = framesIn(await streamed.text())
-      const last = frames.at(-1)
-      assert.strictEqual(last?.type, "response.completed")
-      const { call_id: _, id: __, status: ___, ...said } = itemOf(last.response.output)
-      assert.deepStrictEqual(said, item)
-      if ("input" in item) {
-        const deltas = frames.filter(({ type }) => type === "response.custom_tool_call_input.delta")
-        assert.strictEqual(deltas.map(({ delta }) => delta).join(""), item.input)
+describe("a coding agent's request", () => {
+  onEveryHost(
+    "gets the calls of every form of Codex tool back in that form, and returns their results",
+    async ({ mock, model, post }) => {
+      for (const [name, args, item, answer] of calls) {
+        mock.clearFixtures()
+        mock.on({ userMessage: `Call ${name}`, hasToolResult: false } as Json, {
+          toolCalls: [{ name, arguments: JSON.stringify(args) }]
+        })
+        mock.on({ userMessage: `Call ${name}`, hasToolResult: true } as Json, { content: "Done." })
+        const first = await post("/responses", codex(model, [user(`Call ${name}`)]))
+        const whole: Json = await first.json()
+        assert.strictEqual(first.status, 200, JSON.stringify(whole))
+        assert.include(first.headers.get("x-svc-ignored-parameters"), "tools[3]")
+        const call = itemOf(whole.output)
+        assert.include(call, item)
+        const streamed = await post("/responses", codex(model, [user(`Call ${name}`)], { stream: true }))
+        const frames: ReadonlyArray<Json> = framesIn(await streamed.text())
+        const last = frames.at(-1)
+        assert.strictEqual(last?.type, "response.completed")
+        const { call_id: _, id: __, status: ___, ...said } = itemOf(last.response.output)
+        assert.deepStrictEqual(said, item)
+        if ("input" in item) {
+          const deltas = frames.filter(({ type }) => type === "response.custom_tool_call_input.delta")
+          assert.strictEqual(deltas.map(({ delta }) => delta).join(""), item.input)
+        }
+        const output = { ...answer, call_id: call.call_id, output: "it went well" }
+        const second = await post("/responses", codex(model, [user(`Call ${name}`), call, output]))
+        const after: Json = await second.json()
+        assert.strictEqual(after.output_text, "Done.", JSON.stringify(after))
       }
-      const output = { ...answer, call_id: call.call_id, output: "it went well" }
-      const second = await post("/responses", codex(model, [user(`Call ${name}`), call, output]))
-      const after: Json = await second.json()
-      assert.strictEqual(after.output_text, "Done.", JSON.stringify(after))
     }
-  })
+  )
 
-  onEveryHost("lets Codex search for tools and call what it found", async ({ mock, model, post }) => {
+  onEveryHost("lets Codex search for tools and call a tool that the search found", async ({ mock, model, post }) => {
     mock.on({ userMessage: "Find", hasToolResult: false } as Json, {
       toolCalls: [{ name: "tool_search", arguments: '{"query":"maps"}' }]
     })
@@ -195,49 +198,55 @@ describe("an agent's request", () => {
     assert.deepInclude(itemOf(second.output), { type: "function_call", name: "map" })
   })
 
-  onEveryHost("makes Claude Code a round trip with its own and typed tools", async ({ mock, model, post }) => {
-    for (const [name, input] of [
-      ["look", { at: "Oslo" }],
-      ["bash", { command: "ls" }]
-    ] as const) {
-      const asked = {
-        role: "user",
-        content: [{ type: "text", text: `Use ${name}`, cache_control: { type: "ephemeral" } }]
+  onEveryHost(
+    "gets the calls of Claude Code's own and typed tools, and returns their results",
+    async ({ mock, model, post }) => {
+      for (const [name, input] of [
+        ["look", { at: "Oslo" }],
+        ["bash", { command: "ls" }]
+      ] as const) {
+        const asked = {
+          role: "user",
+          content: [{ type: "text", text: `Use ${name}`, cache_control: { type: "ephemeral" } }]
+        }
+        mock.clearFixtures()
+        mock.on({ userMessage: `Use ${name}`, hasToolResult: false } as Json, {
+          toolCalls: [{ name, arguments: JSON.stringify(input) }]
+        })
+        mock.on({ hasToolResult: true } as Json, { content: "Done." })
+        const first = await post("/messages?beta=true", claudeCode(model, [asked]), betas)
+        const whole: Json = await first.json()
+        assert.strictEqual(first.status, 200, JSON.stringify(whole))
+        const call = whole.content.find(({ type }: Json) => type === "tool_use")
+        assert.deepInclude(call, { name, input })
+        assert.deepStrictEqual(whole.context_management, { applied_edits: [] })
+        const streamed = await post("/messages?beta=true", claudeCode(model, [asked], { stream: true }), betas)
+        const frames: ReadonlyArray<Json> = framesIn(await streamed.text())
+        const json = frames.map(({ delta }) => delta?.partial_json ?? "").join("")
+        assert.deepStrictEqual(JSON.parse(json), input)
+        const result = {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: call.id, content: "it went well" }]
+        }
+        const second: Json = await (
+          await post(
+            "/messages?beta=true",
+            claudeCode(model, [asked, { role: "assistant", content: [call] }, result]),
+            betas
+          )
+        ).json()
+        // A model that reasons without words has its sealed reasoning before the text.
+        assert.strictEqual(second.content?.at(-1)?.text, "Done.", JSON.stringify(second))
       }
-      mock.clearFixtures()
-      mock.on({ userMessage: `Use ${name}`, hasToolResult: false } as Json, {
-        toolCalls: [{ name, arguments: JSON.stringify(input) }]
-      })
-      mock.on({ hasToolResult: true } as Json, { content: "Done." })
-      const first = await post("/messages?beta=true", claudeCode(model, [asked]), betas)
-      const whole: Json = await first.json()
-      assert.strictEqual(first.status, 200, JSON.stringify(whole))
-      const call = whole.content.find(({ type }: Json) => type === "tool_use")
-      assert.deepInclude(call, { name, input })
-      assert.deepStrictEqual(whole.context_management, { applied_edits: [] })
-      const streamed = await post("/messages?beta=true", claudeCode(model, [asked], { stream: true }), betas)
-      const frames: ReadonlyArray<Json> = framesIn(await streamed.text())
-      const json = frames.map(({ delta }) => delta?.partial_json ?? "").join("")
-      assert.deepStrictEqual(JSON.parse(json), input)
-      const result = { role: "user", content: [{ type: "tool_result", tool_use_id: call.id, content: "it went well" }] }
-      const second: Json = await (
-        await post(
-          "/messages?beta=true",
-          claudeCode(model, [asked, { role: "assistant", content: [call] }, result]),
-          betas
-        )
-      ).json()
-      // A model that reasons without words has its sealed reasoning before the text.
-      assert.strictEqual(second.content?.at(-1)?.text, "Done.", JSON.stringify(second))
+      if (model.startsWith("claude")) {
+        assert.include(JSON.stringify(mock.getRequests()[0]?.headers), "claude-code-20250219")
+      }
     }
-    if (model.startsWith("claude")) {
-      assert.include(JSON.stringify(mock.getRequests()[0]?.headers), "claude-code-20250219")
-    }
-  })
+  )
 })
 
-describe("an agent's long conversation", () => {
-  it.live("has as many messages as the operator allows, under any name of its model", () =>
+describe("a coding agent's long conversation", () => {
+  it.live("may have up to MAX_MESSAGES messages, under every alias of its model, and gets 400 beyond", () =>
     Effect.gen(function* () {
       const service = yield* startService({ MAX_MESSAGES: "150" })
       const { inferenceKey } = yield* service.account(100)

@@ -1,4 +1,4 @@
-/** A model of Anthropic's, paid for in OpenAI's words, with nothing simulated but the host at the end of the line. */
+/** An Anthropic model called through `/chat/completions`. Only Anthropic's host is a fake; the sandbox is off. */
 import { LLMock } from "@copilotkit/aimock"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -21,12 +21,12 @@ const paying = (baseUrl: string) =>
     return { service, ...(yield* service.account(10)) }
   })
 
-/** The receipt of an answer, once its frames or body have been read. */
+/** Reads the receipt of a response whose body or events have been read. */
 const receiptOf = (service: Service, key: string, response: Response) =>
   Effect.flatMap(get(`${service.api}/requests/${response.headers.get("x-request-id")}`, key), json)
 
 describe("Anthropic", () => {
-  it.live("answers plain and streamed, at its price", () =>
+  it.live("serves plain and streamed requests and charges its published price", () =>
     Effect.gen(function* () {
       const mock = yield* Effect.acquireRelease(
         Effect.promise(async () => {
@@ -68,7 +68,7 @@ describe("Anthropic", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges what was read from the cache, written to it and thought, each token once", () =>
+  it.live("bills cache reads, cache writes and reasoning tokens once each", () =>
     Effect.gen(function* () {
       const usage = {
         input_tokens: 100,
@@ -135,52 +135,54 @@ describe("Anthropic", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps of a prompt what the caller ends, or what is likely to come again", () =>
-    Effect.gen(function* () {
-      const marks: Array<ReadonlyArray<unknown>> = []
-      const host = yield* upstream((request, response) => {
-        let body = ""
-        request.on("data", (chunk) => (body += chunk))
-        request.on("end", () => {
-          const { messages, system } = JSON.parse(body)
-          marks.push([system[0].cache_control, messages[0].content[0].cache_control])
-          const usage = { input_tokens: 9, output_tokens: 2 }
-          const content = [{ type: "text", text: "Yes" }]
-          response.end(JSON.stringify({ content, stop_reason: "stop_sequence", stop_sequence: "END", usage }))
+  it.live(
+    "caches the prompt where the client marks it, and where `routing.caching` is auto and the client marks nothing",
+    () =>
+      Effect.gen(function* () {
+        const marks: Array<ReadonlyArray<unknown>> = []
+        const host = yield* upstream((request, response) => {
+          let body = ""
+          request.on("data", (chunk) => (body += chunk))
+          request.on("end", () => {
+            const { messages, system } = JSON.parse(body)
+            marks.push([system[0].cache_control, messages[0].content[0].cache_control])
+            const usage = { input_tokens: 9, output_tokens: 2 }
+            const content = [{ type: "text", text: "Yes" }]
+            response.end(JSON.stringify({ content, stop_reason: "stop_sequence", stop_sequence: "END", usage }))
+          })
         })
-      })
-      const { inferenceKey, service } = yield* paying(host.origin)
-      const cache_control = { type: "ephemeral" }
-      const text = "Keep all of this in mind. ".repeat(200)
-      const ask = (system: object, more: object) =>
-        Effect.flatMap(
-          post(`${service.api}/chat/completions`, inferenceKey, {
-            model,
-            messages: [
-              { role: "system", content: [{ type: "text", text, ...system }] },
-              { role: "user", content: "Do you?" }
-            ],
-            ...more
-          }),
-          json
-        )
-      const auto = { routing: { caching: "auto" } }
-      yield* ask({}, {})
-      yield* ask({ cache_control }, {})
-      const own = yield* ask({ cache_control }, auto)
-      const set = yield* ask({}, auto)
-      assert.deepStrictEqual(marks, [
-        [undefined, undefined],
-        [cache_control, undefined],
-        [cache_control, undefined],
-        [cache_control, cache_control]
-      ])
-      assert.deepStrictEqual([own.routing.caching, set.routing.caching], ["auto", "auto"])
-      assert.deepStrictEqual(yield* service.faults, [])
-    }).pipe(Effect.scoped)
+        const { inferenceKey, service } = yield* paying(host.origin)
+        const cache_control = { type: "ephemeral" }
+        const text = "Keep all of this in mind. ".repeat(200)
+        const ask = (system: object, more: object) =>
+          Effect.flatMap(
+            post(`${service.api}/chat/completions`, inferenceKey, {
+              model,
+              messages: [
+                { role: "system", content: [{ type: "text", text, ...system }] },
+                { role: "user", content: "Do you?" }
+              ],
+              ...more
+            }),
+            json
+          )
+        const auto = { routing: { caching: "auto" } }
+        yield* ask({}, {})
+        yield* ask({ cache_control }, {})
+        const own = yield* ask({ cache_control }, auto)
+        const set = yield* ask({}, auto)
+        assert.deepStrictEqual(marks, [
+          [undefined, undefined],
+          [cache_control, undefined],
+          [cache_control, undefined],
+          [cache_control, cache_control]
+        ])
+        assert.deepStrictEqual([own.routing.caching, set.routing.caching], ["auto", "auto"])
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
   )
 
-  it.live("takes nothing where our own account with it is at fault", () =>
+  it.live("answers 5xx without a charge when the operator's own Anthropic account has no credit", () =>
     Effect.gen(function* () {
       const message = "Your credit balance is too low to access the Anthropic API."
       const host = yield* upstream((_, response) => {

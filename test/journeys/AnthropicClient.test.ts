@@ -1,4 +1,4 @@
-/** Anthropic's official client, as its users have it: nothing changed but the address and the key. */
+/** Anthropic's official client against the gateway. Only its base URL and its key differ from a client of Anthropic. */
 import Anthropic, {
   APIError,
   AuthenticationError,
@@ -27,7 +27,7 @@ const weather = {
   input_schema: { type: "object" as const, properties: { city: { const: "Oslo" } }, required: ["city"] }
 }
 
-/** What the service adds to an answer, for which the client has no types. */
+/** The fields that the gateway adds to an answer. The client has no types for them. */
 type Extras = { readonly cost_usd: number; readonly request_id: string; readonly provider: string }
 const extrasOf = (answer: object) => answer as unknown as Extras
 
@@ -38,14 +38,14 @@ const clientOf = ({ origin }: Service, apiKey: string, options: ClientOptions = 
 
 const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
-/** A test with the service running and a customer with ten dollars. */
+/** A test with a running gateway and an account that has $10. */
 const journey = (
   name: string,
   body: (with_: {
     readonly service: Service
     readonly client: Anthropic
     readonly key: string
-    /** What was taken from the account so far, in nano-USD. */
+    /** Returns the charges to the account so far, in nano-USD. */
     readonly spent: () => Promise<bigint>
   }) => Promise<void>,
   env: Record<string, string> = {}
@@ -66,7 +66,7 @@ const journey = (
 const textOf = ({ content }: Pick<Message, "content">) =>
   content.map((block) => (block.type === "text" ? block.text : "")).join("")
 
-/** Waits for an error of this class. */
+/** Awaits a call that must fail with an error of this class. */
 const failing = async <E extends APIError>(
   kind: new (...args: Array<never>) => E,
   call: PromiseLike<unknown>
@@ -77,16 +77,16 @@ const failing = async <E extends APIError>(
     assert.isTrue(error instanceof kind, String(error))
     return error as E
   }
-  return assert.fail("it did not fail")
+  return assert.fail("the call must fail")
 }
 
-/** The members of an error that the client passes on as they came. */
+/** Returns the fields of an error that the client passes on unchanged. */
 const saidIn = (error: APIError) =>
   (error.error as { readonly error: { readonly type: string; readonly code: string; readonly param: string | null } })
     .error
 
-describe("answers to Anthropic's client", () => {
-  journey("are whole, with usage and cost", async ({ client, spent }) => {
+describe("Anthropic's client", () => {
+  journey("gets a plain message with its usage and cost", async ({ client, spent }) => {
     const answer = await client.messages.create(ask)
     assert.include(textOf(answer), "How warm is it in Oslo?")
     assert.deepStrictEqual(
@@ -99,14 +99,14 @@ describe("answers to Anthropic's client", () => {
     assert.strictEqual(await spent(), nano(extrasOf(answer).cost_usd))
   })
 
-  journey("come from any provider", async ({ client }) => {
+  journey("gets messages from models of every provider and from svc/auto", async ({ client }) => {
     for (const other of ["gpt-4o-mini", "gemini-2.5-flash", "svc/auto"]) {
       const answer = await client.messages.create({ ...ask, model: other })
       assert.include(textOf(answer), "Oslo")
     }
   })
 
-  journey("are streamed, event by event", async ({ client, spent }) => {
+  journey("gets a stream in the Messages API's order of events, with its cost", async ({ client, spent }) => {
     const types: Array<string> = []
     let text = ""
     let cost = 0
@@ -123,7 +123,7 @@ describe("answers to Anthropic's client", () => {
     assert.strictEqual(await spent(), nano(cost))
   })
 
-  journey("are put together by its helper as they are whole", async ({ client }) => {
+  journey("assembles a stream into the same message that the plain answer has", async ({ client }) => {
     const cases: ReadonlyArray<readonly [body: MessageCreateParamsNonStreaming, steering: string]> = [
       [ask, "output_tokens=40"],
       [{ ...ask, model: "gpt-4o-mini" }, "output_tokens=60,reasoning_tokens=10"],
@@ -152,7 +152,7 @@ describe("answers to Anthropic's client", () => {
     }
   })
 
-  journey("keep to a schema that its helper makes and reads", async ({ client }) => {
+  journey("gets output that its Zod helper parses, plain and streamed", async ({ client }) => {
     const City = z.object({ city: z.literal("Oslo"), warm: z.boolean(), degrees: z.number() })
     for (const one of [model, "gpt-4o-mini"]) {
       const format = { output_config: { format: zodOutputFormat(City) } }
@@ -163,7 +163,7 @@ describe("answers to Anthropic's client", () => {
     }
   })
 
-  journey("are counted beforehand, for nothing", async ({ client, spent }) => {
+  journey("counts the tokens of a prompt without a charge", async ({ client, spent }) => {
     const { input_tokens } = await client.messages.countTokens({ model, messages })
     assert.isAbove(input_tokens, 0)
     const more = await client.messages.countTokens({ model, messages, system: "Be brief", tools: [weather] })
@@ -171,14 +171,14 @@ describe("answers to Anthropic's client", () => {
     assert.strictEqual(await spent(), 0n)
   })
 
-  journey("come for a bearer too", async ({ key, service }) => {
+  journey("authenticates with a bearer token too", async ({ key, service }) => {
     const client = new Anthropic({ apiKey: null, authToken: key, baseURL: `${service.origin}/api` })
     assert.include(textOf(await client.messages.create(ask)), "Oslo")
   })
 })
 
-describe("tools of Anthropic's client", () => {
-  journey("are called and answered, thinking and all", async ({ client }) => {
+describe("a tool of Anthropic's client", () => {
+  journey("is called after a thinking block, and its result continues the conversation", async ({ client }) => {
     const body = { ...ask, model: "gpt-4o-mini", tools: [weather] }
     const first = await client.messages.create(body, sandbox("reasoning_tokens=10"))
     assert.deepStrictEqual(
@@ -186,7 +186,7 @@ describe("tools of Anthropic's client", () => {
       ["thinking", "tool_use"]
     )
     const call = first.content.at(-1)
-    if (call?.type !== "tool_use") return assert.fail("no call")
+    if (call?.type !== "tool_use") return assert.fail("the last block must be a tool call")
     assert.deepStrictEqual([call.name, call.input, first.stop_reason], ["weather", { city: "Oslo" }, "tool_use"])
     assert.deepStrictEqual(call.caller, { type: "direct" })
     const second = await client.messages.create({
@@ -201,7 +201,7 @@ describe("tools of Anthropic's client", () => {
   })
 
   for (const stream of [false, true]) {
-    journey(`are run by its helper${stream ? ", streamed" : ""}`, async ({ client }) => {
+    journey(`is run by the client's tool runner${stream ? ", streamed" : ""}`, async ({ client }) => {
       const asked: Array<string> = []
       const runner = client.beta.messages.toolRunner({
         ...ask,
@@ -225,8 +225,8 @@ describe("tools of Anthropic's client", () => {
   }
 })
 
-describe("errors to Anthropic's client", () => {
-  it.live("are typed: no good key", () =>
+describe("an error to Anthropic's client", () => {
+  it.live("is an AuthenticationError for an unknown key, and a PermissionDeniedError for a management key", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { managementKey } = yield* service.account(1)
@@ -243,7 +243,7 @@ describe("errors to Anthropic's client", () => {
     }).pipe(Effect.scoped)
   )
 
-  journey("are typed: a wrong request, with the field", async ({ client }) => {
+  journey("is a BadRequestError that names the field of an invalid request", async ({ client }) => {
     const wrong = await failing(BadRequestError, client.messages.create({ ...ask, max_tokens: 0 }))
     assert.deepStrictEqual(
       [wrong.type, saidIn(wrong).code, saidIn(wrong).param],
@@ -259,12 +259,12 @@ describe("errors to Anthropic's client", () => {
     assert.strictEqual(saidIn(unknown).code, "unknown_model")
   })
 
-  journey("are typed: nothing there", async ({ client }) => {
+  journey("is a NotFoundError for an unknown preset", async ({ client }) => {
     const error = await failing(NotFoundError, client.messages.create({ ...ask, model: "@none" }))
     assert.deepStrictEqual([error.type, saidIn(error).code], ["not_found_error", "not_found"])
   })
 
-  it.live("are typed: no money", () =>
+  it.live("is an APIError with status 402 when the account has no balance", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(0)
@@ -278,7 +278,7 @@ describe("errors to Anthropic's client", () => {
   )
 
   journey(
-    "are typed: too many requests, with the time to wait",
+    "is a RateLimitError with a retry-after header when the rate limit is exceeded",
     async ({ client }) => {
       for (let sent = 0; sent < 3; sent++) await client.messages.create(ask)
       const error = await failing(RateLimitError, client.messages.create(ask))
@@ -288,28 +288,34 @@ describe("errors to Anthropic's client", () => {
     { RATE_LIMIT_SCALE: "0.05" }
   )
 
-  journey("are typed: nobody could serve, after which nothing is charged", async ({ client, spent }) => {
-    const call = client.messages.create(ask, sandbox("fault=error"))
-    const error = await failing(InternalServerError, call)
-    assert.deepStrictEqual([error.status, error.type, saidIn(error).code], [502, "api_error", "upstream_error"])
-    assert.strictEqual(await spent(), 0n)
-  })
+  journey(
+    "is an InternalServerError with status 502 when every provider fails, and nothing is charged",
+    async ({ client, spent }) => {
+      const call = client.messages.create(ask, sandbox("fault=error"))
+      const error = await failing(InternalServerError, call)
+      assert.deepStrictEqual([error.status, error.type, saidIn(error).code], [502, "api_error", "upstream_error"])
+      assert.strictEqual(await spent(), 0n)
+    }
+  )
 
-  journey("are thrown by a stream that breaks, after what had come", async ({ client, spent }) => {
-    const stream = client.messages.stream(ask, sandbox("fault=break,after=3,output_tokens=90"))
-    let seen = 0
-    stream.on("text", () => seen++)
-    const error = await failing<APIError>(APIError, stream.finalMessage())
-    assert.deepStrictEqual([error.type, saidIn(error).code], ["api_error", "upstream_error"])
-    assert.strictEqual(seen, 3)
-    assert.isAbove(Number(await spent()), 0)
-  })
+  journey(
+    "ends a stream that breaks, after the client has received the output before it",
+    async ({ client, spent }) => {
+      const stream = client.messages.stream(ask, sandbox("fault=break,after=3,output_tokens=90"))
+      let seen = 0
+      stream.on("text", () => seen++)
+      const error = await failing<APIError>(APIError, stream.finalMessage())
+      assert.deepStrictEqual([error.type, saidIn(error).code], ["api_error", "upstream_error"])
+      assert.strictEqual(seen, 3)
+      assert.isAbove(Number(await spent()), 0)
+    }
+  )
 })
 
-describe("idempotency keys of Anthropic's client", () => {
+describe("an idempotency key of Anthropic's client", () => {
   const once = { headers: { "idempotency-key": "order-7" } }
 
-  journey("make a repeat the same answer, at one price, whole and streamed", async ({ client, spent }) => {
+  journey("replays the first answer without a second charge, plain and streamed", async ({ client, spent }) => {
     const first = await client.messages.create(ask, once)
     const paid = await spent()
     assert.deepStrictEqual(await client.messages.create(ask, once), first)
@@ -321,15 +327,15 @@ describe("idempotency keys of Anthropic's client", () => {
     assert.strictEqual(await spent(), both)
   })
 
-  journey("are for one request, and answered 422 for another", async ({ client }) => {
+  journey("gets 422 when it is reused for a different request", async ({ client }) => {
     await client.messages.create(ask, once)
     const error = await failing(UnprocessableEntityError, client.messages.create({ ...ask, max_tokens: 9 }, once))
     assert.deepStrictEqual([error.type, saidIn(error).code], ["invalid_request_error", "idempotency_key_reused"])
   })
 })
 
-describe("models to Anthropic's client", () => {
-  it.live("are listed whole, and by pages of a limit in either direction", () =>
+describe("the list of models for Anthropic's client", () => {
+  it.live("comes as a whole, or in pages forward and backward", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)

@@ -1,4 +1,4 @@
-/** What attempts cost the operator that served no answer: where it is recorded and shown, and that no account sees or pays it. */
+/** The operator's cost of attempts that served no answer. It is recorded and shown to the operator; no account sees or pays it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { verifyUsageBooks } from "../../src/usage/UsageBooks.ts"
@@ -12,7 +12,7 @@ const messages = [{ role: "user", content: "What does a failure cost?" }]
 const chat = { model: "gpt-4o-mini", messages, max_tokens: 50 }
 const alone = { routing: { allow_fallbacks: false, providers: { only: ["openai"] } } }
 
-/** Work whose only provider fails after it has begun, and what the same work costs when it is served. */
+/** One request of each operation, by its path. */
 const works: Readonly<Record<string, object>> = {
   "/chat/completions": { ...chat, ...alone },
   "/embeddings": { model: "text-embedding-3-small", input: ["a cat", "a dog"] },
@@ -22,7 +22,7 @@ const works: Readonly<Record<string, object>> = {
   "/search": { query: "tea" }
 }
 
-/** An account of a service with an operator, whose requests are read as each of them sees them. */
+/** A gateway with an operator and an account, and functions that read the account's requests as the operator sees them. */
 const scene = (env: Record<string, string> = {}) =>
   Effect.gen(function* () {
     const found = yield* operatorScene(env)
@@ -33,7 +33,7 @@ const scene = (env: Record<string, string> = {}) =>
         yield* Effect.promise(() => response.arrayBuffer())
         return { status: response.status, id: response.headers.get("x-request-id") ?? "" }
       })
-    /** The receipt as the operator sees it, once the request has ended. */
+    /** Reads the receipt as the operator sees it, after the request has ended. */
     const receipt = (id: string) =>
       Effect.map(
         eventually(
@@ -52,7 +52,7 @@ const scene = (env: Record<string, string> = {}) =>
     return { ...found, ask, bound, receipt, report }
   })
 
-/** Folds every ended request into the sums of the day. */
+/** Adds every ended request to the daily rollups. */
 const rollUp = (sql: SqlClient.SqlClient) =>
   Effect.andThen(
     sql`CREATE OR REPLACE FUNCTION usage_grace_ms() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT -60000::bigint'`,
@@ -63,8 +63,8 @@ const rollUp = (sql: SqlClient.SqlClient) =>
     )
   )
 
-describe("an attempt that failed after its provider had begun to work", () => {
-  it.live("costs the operator what it reported, beside the attempt that served, and the account nothing more", () =>
+describe("an attempt that fails after its provider has started work", () => {
+  it.live("costs the operator the usage it reported, and the account pays only for the attempt that served", () =>
     Effect.gen(function* () {
       const { ask, inferenceKey, receipt, report, service } = yield* scene()
       const { id, status } = yield* ask("/chat/completions", chat, "fault=empty,provider=openai,output_tokens=7")
@@ -97,45 +97,43 @@ describe("an attempt that failed after its provider had begun to work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "is estimated from what it was sent when it reported nothing, whatever the operation, and costs the account nothing",
-    () =>
-      Effect.gen(function* () {
-        const { account, ask, receipt, report, service } = yield* scene()
-        let sum = 0
-        for (const [path, body] of Object.entries(works)) {
-          const served = yield* receipt((yield* ask(path, body, "fault=no_usage")).id)
-          const before = yield* service.balance(account.id)
-          const failed = yield* receipt((yield* ask(path, body, "fault=malformed")).id)
-          assert.deepInclude(failed, { status: "failed", cost_usd: 0, provider_cost_usd: null }, path)
-          assert.deepStrictEqual(yield* service.balance(account.id), before, path)
-          const costs: ReadonlyArray<{
-            readonly attempt_index: number
-            readonly basis: string
-            readonly cost_usd: number
-          }> = failed.attempt_costs
-          for (const [index, { attempt_index: at, basis, cost_usd: cost }] of costs.entries()) {
-            assert.deepStrictEqual([at, basis], [index, "estimated"], path)
-            assert.isAbove(cost, 0, path)
-            // Chat is charged for a prompt and an output, of which nothing came.
-            if (path === "/chat/completions") assert.isBelow(cost, served.provider_cost_usd, path)
-            else assert.strictEqual(cost, served.provider_cost_usd, path)
-          }
-          const all = costs.reduce((total, { cost_usd: cost }) => total + cost, 0)
-          assert.closeTo(failed.attempt_cost_usd, all, 1e-12, path)
-          assert.strictEqual(costs.length, failed.routing.provider_attempts.length, path)
-          sum += failed.attempt_cost_usd
+  it.live("is costed by estimate for every operation when it reports no usage, and costs the account nothing", () =>
+    Effect.gen(function* () {
+      const { account, ask, receipt, report, service } = yield* scene()
+      let sum = 0
+      for (const [path, body] of Object.entries(works)) {
+        const served = yield* receipt((yield* ask(path, body, "fault=no_usage")).id)
+        const before = yield* service.balance(account.id)
+        const failed = yield* receipt((yield* ask(path, body, "fault=malformed")).id)
+        assert.deepInclude(failed, { status: "failed", cost_usd: 0, provider_cost_usd: null }, path)
+        assert.deepStrictEqual(yield* service.balance(account.id), before, path)
+        const costs: ReadonlyArray<{
+          readonly attempt_index: number
+          readonly basis: string
+          readonly cost_usd: number
+        }> = failed.attempt_costs
+        for (const [index, { attempt_index: at, basis, cost_usd: cost }] of costs.entries()) {
+          assert.deepStrictEqual([at, basis], [index, "estimated"], path)
+          assert.isAbove(cost, 0, path)
+          // Chat is charged for a prompt and an output, of which nothing came.
+          if (path === "/chat/completions") assert.isBelow(cost, served.provider_cost_usd, path)
+          else assert.strictEqual(cost, served.provider_cost_usd, path)
         }
-        const live = yield* report("model")
-        assert.closeTo(live.totals.attempt_cost_usd, sum, 1e-9)
-        yield* rollUp(service.sql)
-        assert.deepStrictEqual(yield* report("model"), live)
-        assert.deepInclude(yield* verifyUsageBooks(service.sql), { ok: true })
-        assert.deepStrictEqual(yield* service.faults, [])
-      }).pipe(Effect.scoped)
+        const all = costs.reduce((total, { cost_usd: cost }) => total + cost, 0)
+        assert.closeTo(failed.attempt_cost_usd, all, 1e-12, path)
+        assert.strictEqual(costs.length, failed.routing.provider_attempts.length, path)
+        sum += failed.attempt_cost_usd
+      }
+      const live = yield* report("model")
+      assert.closeTo(live.totals.attempt_cost_usd, sum, 1e-9)
+      yield* rollUp(service.sql)
+      assert.deepStrictEqual(yield* report("model"), live)
+      assert.deepInclude(yield* verifyUsageBooks(service.sql), { ok: true })
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
   )
 
-  it.live("is known for an answer that violates its schema, and for the lines of a batch", () =>
+  it.live("has a recorded cost when its answer violates the schema, and when it belongs to a line of a batch", () =>
     Effect.gen(function* () {
       const { ask, operate, receipt, service, inferenceKey } = yield* scene()
       const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
@@ -155,7 +153,7 @@ describe("an attempt that failed after its provider had begun to work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing when the provider turned the request away", () =>
+  it.live("has no cost when the provider refused the request", () =>
     Effect.gen(function* () {
       const { ask, receipt } = yield* scene()
       for (const fault of ["rate_limit", "error"]) {
@@ -167,7 +165,7 @@ describe("an attempt that failed after its provider had begun to work", () => {
   )
 
   it.live(
-    "costs its prompt when it timed out or broke before a stream began, and nothing twice when it broke later",
+    "costs its prompt when it times out or breaks before output, and is not counted twice when it breaks after output",
     () =>
       Effect.gen(function* () {
         const { ask, receipt } = yield* scene()
@@ -190,7 +188,7 @@ describe("an attempt that failed after its provider had begun to work", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("costs its prompt when the client left before anything came", () =>
+  it.live("costs its prompt when the client disconnects before any output", () =>
     Effect.gen(function* () {
       const { account, bound, inferenceKey, operate, receipt, service } = yield* scene()
       // Under a bound, the operator sees what the attempt reserves once it has begun.
@@ -220,7 +218,7 @@ describe("an attempt that failed after its provider had begun to work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts towards what its provider may cost in a day, which then stops", () =>
+  it.live("counts toward the provider's daily spend limit, which then answers 503", () =>
     Effect.gen(function* () {
       const { account, ask, bound, operate, service } = yield* scene()
       const body = { ...chat, ...alone, max_tokens: 1 }

@@ -1,4 +1,4 @@
-/** When each attempt ran, as receipts show it. */
+/** The start and duration of each attempt on receipts. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import type { RequestReceipt } from "../../schemas/account/Requests.ts"
@@ -33,7 +33,7 @@ const closedReceipt = (service: Service, key: string, id: string): Effect.Effect
     until: ({ status }: RequestReceipt) => status !== "open"
   })
 
-/** Asserts that one attempt served for at least the sandbox's latency, after the hold and before the end. */
+/** Asserts that one attempt served, lasted at least the sandbox's latency, started after the hold and ended before the request. */
 const assertServed = (name: string, { routing, timings }: RequestReceipt) => {
   assert.deepStrictEqual(
     routing?.provider_attempts?.map(({ outcome }) => outcome),
@@ -48,7 +48,7 @@ const assertServed = (name: string, { routing, timings }: RequestReceipt) => {
 }
 
 describe("a receipt", () => {
-  it.live("shows when the attempt ran, whatever the operation", () =>
+  it.live("shows the start and duration of the attempt for every operation", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(20)
@@ -62,7 +62,7 @@ describe("a receipt", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("shows a failed attempt before the one that served", () =>
+  it.live("shows a failed attempt before the attempt that served", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(20)
@@ -88,7 +88,7 @@ describe("a receipt", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("shows the attempt of a tool's call", () =>
+  it.live("shows the attempt of an MCP tool call", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(20)
@@ -100,7 +100,7 @@ describe("a receipt", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts the attempt of a video until the video is there", () =>
+  it.live("shows the attempt of a video as running until the video is ready", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(20)

@@ -9,7 +9,7 @@ import { frames, lastFrame } from "../support/Streams.ts"
 
 const CODE = "Write a Python function that merges two sorted lists."
 
-/** Words of which the rules make nothing. */
+/** A prompt that the rules cannot classify. */
 const UNCLEAR = "The meeting is at noon in the blue room"
 
 const ask = (content: string, more: object = {}) => ({
@@ -32,7 +32,7 @@ const answered = (service: Service, key: string, body: object) =>
 const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 const closed = { onExcessProperty: "error" } as const
 
-/** A host that labels as it is told to. */
+/** Starts a fake host of the classifier that answers with the label of its script. */
 const judge = Effect.gen(function* () {
   const script = { answer: "math" as string | "stall" | "fail" }
   const seen: Array<{
@@ -60,7 +60,7 @@ const judge = Effect.gen(function* () {
   return { origin, script, seen }
 })
 
-/** Everyone is simulated but OpenAI, which is the judge. */
+/** Starts a gateway whose providers are simulated, except OpenAI, which serves the classifier. */
 const judged = (origin: string, timeout: string) =>
   startService({
     OPENAI_API_KEY: "sk-planted",
@@ -84,7 +84,7 @@ const counted = (text: string, name: string, label: string): number =>
   )
 
 describe("svc/auto", () => {
-  it.live("answers with a decision that answer, stream and receipt show alike", () =>
+  it.live("shows the same routing decision in the answer, the stream and the receipt", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -110,7 +110,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("falls back to the next model it chose", () =>
+  it.live("falls back to its next candidate when the first one fails", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -128,7 +128,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is admitted with just what its estimate says is held, and not with less", () =>
+  it.live("accepts a balance of exactly the estimated hold, and answers 402 to a nano-USD less", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const rich = yield* service.account(10)
@@ -143,7 +143,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stands alone, and says what is wrong with its options", () =>
+  it.live("refuses a fallback chain and invalid options, naming the field", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -173,7 +173,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stays with the model of a pinned session", () =>
+  it.live("keeps the model of a pinned session", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [one, other] = [yield* service.account(10), yield* service.account(10)]
@@ -193,8 +193,8 @@ describe("svc/auto", () => {
   )
 })
 
-describe("the model that classifies for svc/auto", () => {
-  it.live("labels what the rules leave open, once for the same text of an account, at the house's cost", () =>
+describe("the classifier of svc/auto", () => {
+  it.live("labels a prompt that the rules leave open, once per account and text, at the operator's cost", () =>
     Effect.gen(function* () {
       const { origin, script, seen } = yield* judge
       const service = yield* judged(origin, "30 seconds")
@@ -228,48 +228,50 @@ describe("the model that classifies for svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not asked where it must not, need not or would be asked for nothing", () =>
-    Effect.gen(function* () {
-      const { origin, script, seen } = yield* judge
-      const service = yield* judged(origin, "30 seconds")
-      const { inferenceKey } = yield* service.account(10)
-      const by = (body: object) =>
-        Effect.map(answered(service, inferenceKey, body), (answer) => answer.routing.router.classified_by)
-      const routings = [
-        { data_policy: "zero_retention" },
-        { providers: { only: ["anthropic"] } },
-        { providers: { ignore: ["openai", "azure", "openrouter"] } }
-      ]
-      for (const routing of routings) assert.strictEqual(yield* by(ask(UNCLEAR, { router, routing })), "regex")
-      assert.strictEqual(yield* by(ask(CODE, { router })), "regex")
-      const estimate = yield* Effect.flatMap(
-        post(`${service.api}/estimate`, inferenceKey, ask(UNCLEAR, { router })),
-        json
-      )
-      const poor = yield* service.account(estimate.hold_usd / 2)
-      assert.strictEqual((yield* chat(service, poor.inferenceKey, ask(UNCLEAR, { router }))).status, 402)
-      assert.deepStrictEqual(seen, [])
-      const other = yield* service.account(10)
-      const under = { "idempotency-key": "once" }
-      const known = ask(CODE, { router })
-      assert.strictEqual((yield* chat(service, other.inferenceKey, known, under)).status, 200)
-      assert.strictEqual((yield* chat(service, other.inferenceKey, ask(UNCLEAR, { router }), under)).status, 422)
-      const actor = { type: "operator", id: "test" } as const
-      const wanted = { accountId: other.account.id, kind: "inference", name: "o", scopes: [], actor } as const
-      const gone = yield* service.keys.create(wanted)
-      assert.strictEqual((yield* chat(service, gone.key, known)).status, 200)
-      yield* service.keys.revoke(gone.id, actor)
-      assert.strictEqual((yield* chat(service, gone.key, ask(UNCLEAR, { router }))).status, 401)
-      assert.deepStrictEqual(seen, [])
-      const session = { router: { ...router, pin_model: true }, session_id: "s" }
-      assert.strictEqual(yield* by(ask(UNCLEAR, session)), "llm")
-      script.answer = "code"
-      assert.strictEqual(yield* by(ask(`${UNCLEAR} again`, session)), "regex")
-      assert.lengthOf(seen, 1)
-    }).pipe(Effect.scoped)
+  it.live(
+    "gets no call that the request's restrictions forbid, that the rules make needless, or that a refused request would waste",
+    () =>
+      Effect.gen(function* () {
+        const { origin, script, seen } = yield* judge
+        const service = yield* judged(origin, "30 seconds")
+        const { inferenceKey } = yield* service.account(10)
+        const by = (body: object) =>
+          Effect.map(answered(service, inferenceKey, body), (answer) => answer.routing.router.classified_by)
+        const routings = [
+          { data_policy: "zero_retention" },
+          { providers: { only: ["anthropic"] } },
+          { providers: { ignore: ["openai", "azure", "openrouter"] } }
+        ]
+        for (const routing of routings) assert.strictEqual(yield* by(ask(UNCLEAR, { router, routing })), "regex")
+        assert.strictEqual(yield* by(ask(CODE, { router })), "regex")
+        const estimate = yield* Effect.flatMap(
+          post(`${service.api}/estimate`, inferenceKey, ask(UNCLEAR, { router })),
+          json
+        )
+        const poor = yield* service.account(estimate.hold_usd / 2)
+        assert.strictEqual((yield* chat(service, poor.inferenceKey, ask(UNCLEAR, { router }))).status, 402)
+        assert.deepStrictEqual(seen, [])
+        const other = yield* service.account(10)
+        const under = { "idempotency-key": "once" }
+        const known = ask(CODE, { router })
+        assert.strictEqual((yield* chat(service, other.inferenceKey, known, under)).status, 200)
+        assert.strictEqual((yield* chat(service, other.inferenceKey, ask(UNCLEAR, { router }), under)).status, 422)
+        const actor = { type: "operator", id: "test" } as const
+        const wanted = { accountId: other.account.id, kind: "inference", name: "o", scopes: [], actor } as const
+        const gone = yield* service.keys.create(wanted)
+        assert.strictEqual((yield* chat(service, gone.key, known)).status, 200)
+        yield* service.keys.revoke(gone.id, actor)
+        assert.strictEqual((yield* chat(service, gone.key, ask(UNCLEAR, { router }))).status, 401)
+        assert.deepStrictEqual(seen, [])
+        const session = { router: { ...router, pin_model: true }, session_id: "s" }
+        assert.strictEqual(yield* by(ask(UNCLEAR, session)), "llm")
+        script.answer = "code"
+        assert.strictEqual(yield* by(ask(`${UNCLEAR} again`, session)), "regex")
+        assert.lengthOf(seen, 1)
+      }).pipe(Effect.scoped)
   )
 
-  it.live("is shown no words of a key that another node has moved under a floor of zero_retention", () =>
+  it.live("gets no prompt of a key that another node has moved to a project with zero_retention", () =>
     Effect.gen(function* () {
       const { origin, seen } = yield* judge
       const service = yield* judged(origin, "30 seconds")
@@ -288,7 +290,7 @@ describe("the model that classifies for svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is done without when it fails, talks or is slow", () =>
+  it.live("leaves the decision to the rules when it fails, answers no label or times out", () =>
     Effect.gen(function* () {
       const { origin, script, seen } = yield* judge
       const patient = yield* judged(origin, "30 seconds")
@@ -312,7 +314,7 @@ describe("the model that classifies for svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("must be a text model of the catalogue", () =>
+  it.live("must be a text model of the catalogue, or the gateway does not start", () =>
     Effect.gen(function* () {
       for (const model of ["nobody", "svc/auto", "text-embedding-3-small"]) {
         const exit = yield* Effect.exit(Effect.scoped(startService({ AUTO_CLASSIFIER_MODEL: model })))

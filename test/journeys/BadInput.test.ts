@@ -5,14 +5,14 @@ import { assertEnvelope } from "../http/envelope.ts"
 import { client, type Got, type Sent } from "../http/wire.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
-/** A request that must be refused, and how. */
+/** A request that the gateway must refuse, and the expected answer. */
 interface Row {
   readonly name: string
   readonly sent: Sent
   readonly status: number
   readonly code: string
   readonly param: string | null
-  /** Every wrong field that is to be named, where there are several. */
+  /** More fields that the answer must name, if several are wrong. */
   readonly fields?: ReadonlyArray<string>
   readonly message?: RegExp
   readonly limitSource?: string
@@ -37,7 +37,7 @@ interface Callers {
   readonly broke: string
   readonly manager: string
   readonly revoked: string
-  /** A receipt of somebody else. */
+  /** A receipt of another account. */
   readonly foreign: string
 }
 
@@ -72,7 +72,7 @@ const posted = (key: string, path: string, body: string | Uint8Array, headers: R
   body
 })
 
-/** One member of a good request replaced by what it must not be. */
+/** A valid request with one field replaced by an invalid value. */
 const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]> = [
   ["model: a number", { model: 7 }, wrong("model")],
   ["model: empty", { model: "" }, wrong("model")],
@@ -99,7 +99,7 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
     told(400, "invalid_fallback_chain", "model")
   ],
   ["chain: with a preset", { model: "gpt-4o,@fast" }, told(400, "invalid_fallback_chain", "model")],
-  ["a preset nobody has", { model: "@fast" }, told(404, "not_found", "model", { message: /preset/ })],
+  ["an unknown preset", { model: "@fast" }, told(404, "not_found", "model", { message: /preset/ })],
 
   ["messages: absent", { messages: undefined }, wrong("messages")],
   ["messages: null", { messages: null }, wrong("messages")],
@@ -257,32 +257,32 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   ["provider: a string", { provider: "openai" }, wrong("provider")],
   ["provider: unknown sort", { provider: { sort: "beauty" } }, wrong("provider.sort")],
   [
-    "routing: only somebody unknown",
+    "routing: only an unknown provider",
     { routing: { providers: { only: ["nobody"] } } },
     told(503, "no_provider_available", null, { message: /of \d candidates, providers\.only leaves out \d\.$/ })
   ],
   [
-    "routing: everybody ignored",
+    "routing: every provider ignored",
     { routing: { providers: { ignore: ["openai", "azure", "openrouter"] } } },
     told(503, "no_provider_available", null, { message: /of 3 candidates, providers\.ignore leaves out 3\.$/ })
   ],
   [
-    "routing: a data policy nobody meets",
+    "routing: a data policy that no provider meets",
     { routing: { data_policy: "zero_retention", providers: { only: ["openai"] } } },
     told(503, "no_provider_available", null, { message: /providers\.only leaves out 2 and data_policy leaves out 3;/ })
   ],
   [
-    "routing: a price nobody has",
+    "routing: a price below every provider's",
     { routing: { max_price: { prompt: 0 } } },
     told(503, "no_provider_available", null, { message: /of 3 candidates, max_price leaves out 3\.$/ })
   ],
   [
-    "routing: a parameter nobody takes",
+    "routing: a parameter that no provider accepts",
     { routing: { require_parameters: true }, top_k: 5 },
     told(503, "no_provider_available", null, { message: /of 3 candidates, require_parameters leaves out 3\.$/ })
   ],
   [
-    "provider: a data policy nobody meets",
+    "provider: a data policy that no provider meets",
     { provider: { zdr: true } },
     told(503, "no_provider_available", null, { message: /of 3 candidates, data_policy leaves out 3\.$/ })
   ],
@@ -322,7 +322,7 @@ function notVision(): Told {
   return told(400, "model_not_vision_capable", "model")
 }
 
-/** Estimates are closed: what is unknown is wrong. */
+/** Bodies of `/estimate`, which refuses unknown fields. */
 const estimates: ReadonlyArray<readonly [name: string, body: object, told: Told]> = [
   ["unknown member", { ...plain, colour: "red" }, wrong("colour")],
   ["a member of nothing", { ...plain, colour: 1 }, wrong("colour")],
@@ -437,7 +437,7 @@ const headerRows = ({ rich }: Callers): ReadonlyArray<readonly [string, Record<s
   ["a key that is both", { authorization: `Bearer ${rich}, Bearer ${rich}` }, told(401, "invalid_api_key")]
 ]
 
-/** So many mebibytes of blanks, a piece at a time. */
+/** Yields this many mebibytes of spaces, one at a time. */
 function* blanks(mebibytes: number) {
   const piece = new Uint8Array(1_048_576).fill(0x20)
   for (let sent = 0; sent < mebibytes; sent++) yield piece
@@ -445,7 +445,7 @@ function* blanks(mebibytes: number) {
 
 const tooLarge = told(413, "request_too_large")
 
-/** Good requests of others that take a list of models, but for that. */
+/** Requests of other endpoints that accept `models`, valid except for its value. */
 const unlisted: ReadonlyArray<readonly [path: string, body: object]> = [
   [RESPONSES, { input: "hello" }],
   [`${RESPONSES}/input_tokens`, { input: "hello" }],
@@ -478,7 +478,7 @@ const rowsFor = (callers: Callers): ReadonlyArray<Row> => {
     ),
     ...lists.map(([path, rest]) => ({ name: path, sent: { path: `/api/v1${path}`, headers: as(rich) }, ...rest })),
     {
-      name: "somebody else's receipt",
+      name: "the receipt of another account",
       sent: { path: `/api/v1/requests/${foreign}`, headers: as(rich) },
       ...told(404, "not_found")
     },
@@ -559,31 +559,33 @@ const open = (service: Service) =>
   })
 
 describe("bad input", () => {
-  it.live("is refused by name, in one envelope, and changes nothing", () =>
-    Effect.gen(function* () {
-      const service = yield* startService()
-      const { books, callers } = yield* open(service)
-      const before = yield* books
-      assert.deepStrictEqual(
-        before.map(({ receipts }) => receipts.data.length),
-        [1, 0, 0, 1]
-      )
-      const send = yield* client(service.origin)
-      const faults: Array<string> = []
-      const rows = rowsFor(callers)
-      for (const row of rows) {
-        const fault = faultOf(row, yield* send(row.sent))
-        if (fault !== undefined) faults.push(fault)
-      }
-      assert.deepStrictEqual(faults, [])
-      assert.isAtLeast(rows.length, 250)
-      assert.deepStrictEqual(yield* books, before)
-      const good = yield* send(posted(callers.rich, CHAT, JSON.stringify(plain)))
-      assert.strictEqual(good.status, 200)
-    }).pipe(Effect.scoped)
+  it.live(
+    "is refused in the error envelope with the name of the field, and leaves balances and receipts unchanged",
+    () =>
+      Effect.gen(function* () {
+        const service = yield* startService()
+        const { books, callers } = yield* open(service)
+        const before = yield* books
+        assert.deepStrictEqual(
+          before.map(({ receipts }) => receipts.data.length),
+          [1, 0, 0, 1]
+        )
+        const send = yield* client(service.origin)
+        const faults: Array<string> = []
+        const rows = rowsFor(callers)
+        for (const row of rows) {
+          const fault = faultOf(row, yield* send(row.sent))
+          if (fault !== undefined) faults.push(fault)
+        }
+        assert.deepStrictEqual(faults, [])
+        assert.isAtLeast(rows.length, 250)
+        assert.deepStrictEqual(yield* books, before)
+        const good = yield* send(posted(callers.rich, CHAT, JSON.stringify(plain)))
+        assert.strictEqual(good.status, 200)
+      }).pipe(Effect.scoped)
   )
 
-  it.live("leaves its idempotency key free for the request put right", () =>
+  it.live("leaves its idempotency key free for the corrected request", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(0)
@@ -611,7 +613,7 @@ describe("bad input", () => {
   )
 })
 
-/** Bodies that are wrong in so many places that naming them all would take more memory than there is. */
+/** Bodies with so many mistakes that a list of them all would exhaust the memory. */
 const amplifying: ReadonlyArray<readonly [name: string, param: string, member: string]> = [
   ["3,000,000 parts", "messages[0].content", `"messages":[{"role":"user","content":[${"1,".repeat(3_000_000)}1]}]`],
   ["3,000,000 messages", "messages", `"messages":[${"1,".repeat(3_000_000)}1]`],
@@ -620,7 +622,7 @@ const amplifying: ReadonlyArray<readonly [name: string, param: string, member: s
   ["1,000,000 providers", "routing.providers.only", `"routing":{"providers":{"only":[${"1,".repeat(1_000_000)}1]}}`],
   ["1,000,000 providers by the alias", "provider.only", `"provider":{"only":[${"1,".repeat(1_000_000)}1]}`],
   ["a member of 1,000,000 characters", `routing.${"m".repeat(247)}…`, `"routing":{"${"m".repeat(1_000_000)}":1}`],
-  ["a tool nobody has, of 1,000,000 characters", "tool_choice.function.name", hugeChoice()]
+  ["an unknown tool of 1,000,000 characters", "tool_choice.function.name", hugeChoice()]
 ]
 
 function hugeChoice(): string {
@@ -633,8 +635,8 @@ const membersOf = (count: number, name: string) =>
 const unknownMembers = membersOf(9_900, "m")
 const numbers = membersOf(9_900, "k")
 
-describe("a body with more mistakes than can be told", () => {
-  it.live("is answered shortly, and the next request is served", () =>
+describe("a body with more mistakes than the answer may list", () => {
+  it.live("gets 400 with at most 32 details and 8 KiB, and the next request is served", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -688,7 +690,7 @@ const check = (row: Row, body: ErrorBody, got: Got) => {
   for (const [name, value] of Object.entries(row.headers ?? {})) assert.strictEqual(got.headers[name], value)
 }
 
-/** What is wrong with the answer to a row, so that all rows are told of at once. */
+/** Returns what is wrong with the answer to a row, so that one run reports every failing row. */
 const faultOf = (row: Row, got: Got): string | undefined => {
   try {
     check(row, assertEnvelope(got, row.name), got)

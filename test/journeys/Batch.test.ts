@@ -1,4 +1,4 @@
-/** Many requests in one call, as their users have it. */
+/** `/batch`: many requests in one call. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { ErrorBody } from "../../schemas/Errors.ts"
@@ -14,7 +14,7 @@ const hello = (word: string, more: object = {}) => ({
   ...more
 })
 
-/** Asked of one provider alone, so that one of a batch can be made to fail. */
+/** Allows no fallback, so that a fault of the sandbox can fail one request of a batch. */
 const alone = { routing: { allow_fallbacks: false } }
 const claude = { model: "claude-sonnet-4-5", max_tokens: 50, messages: [{ role: "user", content: "Say no" }] }
 const failing = { "x-svc-sandbox": "fault=error,provider=anthropic" }
@@ -26,7 +26,7 @@ const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
 const spent = (service: Service, accountId: string, usd: number) =>
   Effect.map(service.balance(accountId), ({ held, posted }) => {
-    assert.strictEqual(held, 0n, "nothing stays held")
+    assert.strictEqual(held, 0n, "no hold is left")
     return BigInt(usd) * 1_000_000_000n - posted
   })
 
@@ -34,7 +34,7 @@ const receiptOf = (service: Service, key: string, id: string) =>
   Effect.flatMap(get(`${service.api}/requests/${id}`, key), json)
 
 describe("a batch", () => {
-  it.live("runs requests of several operations, each with its own receipt and charge", () =>
+  it.live("serves requests of several operations, each with its own receipt and charge", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(100)
@@ -79,7 +79,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is checked whole before anything runs, and says where it is wrong", () =>
+  it.live("is validated as a whole before any request starts, and the 400 names the field", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -121,7 +121,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that costs more than there is begins nothing", () =>
+  it.live("starts no request and answers 402 when the sum of the holds exceeds the balance", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -141,7 +141,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stops at the first failure, keeps what was served, and goes on under its idempotency key", () =>
+  it.live("stops at the first failure, keeps the served answers, and resumes under its idempotency key", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(100)
@@ -158,7 +158,7 @@ describe("a batch", () => {
         [500, "batch_request_failed", "requests[7]", 7]
       )
       const completed = failed.completed!
-      assert.isBelow(completed.length, requests.length - 1, "what had not begun is not begun")
+      assert.isBelow(completed.length, requests.length - 1, "the requests after the failure do not start")
       assert.isFalse(completed.some(({ index }) => index === 7))
       const before = yield* spent(service, account.id, 100)
       assert.strictEqual(
@@ -176,7 +176,8 @@ describe("a batch", () => {
       assert.isNull(second.headers.get("idempotency-replayed"))
       const done = decode(yield* json(second))
       assert.lengthOf(done.data, requests.length)
-      for (const one of completed) assert.deepStrictEqual(done.data[one.index], one, "served by the first try")
+      for (const one of completed)
+        assert.deepStrictEqual(done.data[one.index], one, "must be the answer of the first try")
       assert.strictEqual(yield* spent(service, account.id, 100), nano(done.cost_usd))
 
       const third = yield* run(service, inferenceKey, requests, key)
@@ -191,7 +192,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not done by another try where one was refused and nothing may be kept of that", () =>
+  it.live("fails again on retry when a request was refused under zero_retention, which keeps no answer to replay", () =>
     Effect.gen(function* () {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, inferenceKey } = yield* service.account(100)
@@ -219,7 +220,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("needs money for the rest alone when it goes on", () =>
+  it.live("holds money only for the unserved requests when it resumes", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -237,7 +238,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("may use the balance to the last of what it holds", () =>
+  it.live("may spend the whole balance, and never more", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(0.02)

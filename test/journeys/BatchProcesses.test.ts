@@ -1,4 +1,4 @@
-/** Batches whose processes die or get in each other's way: each request is served and charged once. */
+/** Batches whose processes are killed or work at the same time. Each request is served and charged once. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -26,7 +26,7 @@ const temporaryDirectory = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** Gateways as processes on one database, and an account to call them as. */
+/** Starts gateway processes on one database, and creates an account to call them. */
 const startGateways = (count: number, more: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {
     const databaseUrl = yield* freshDatabase("batches")
@@ -63,7 +63,7 @@ const startGateways = (count: number, more: Readonly<Record<string, string>> = {
 
 type Asked = Effect.Success<ReturnType<typeof startGateways>>["asked"]
 
-/** What was charged in all, and for how many requests of what was asked. */
+/** Returns the charges of an operation, the number of charged requests and of their idempotency keys, and the balance. */
 const charged = (asked: Asked, operation: string) =>
   asked((sql) =>
     Effect.map(
@@ -100,7 +100,7 @@ const begin = (client: OpenAI, count: number) =>
     return client.batches.create({ input_file_id: id, endpoint: "/v1/chat/completions", completion_window: "24h" })
   })
 
-/** What came out of a batch that ended: its custom ids, and what they cost. */
+/** Returns the counts of a batch that has ended, and the custom ids and the cost of its output. */
 const outputOf = (client: OpenAI, id: string) =>
   Effect.promise(async () => {
     const batch = await client.batches.retrieve(id)
@@ -118,9 +118,9 @@ const outputOf = (client: OpenAI, id: string) =>
 
 const expected = (count: number) => Array.from({ length: count }, (_, at) => `line ${at}`)
 
-describe("the input of a batch", () => {
+describe("the input file of a batch", () => {
   it.live(
-    "whose process is killed before its bytes are stored is listed nowhere, and leaves nothing",
+    "is in no list when its gateway is killed before the bytes are stored, and the sweep removes it",
     () =>
       Effect.gen(function* () {
         const s3 = yield* startS3
@@ -142,7 +142,7 @@ describe("the input of a batch", () => {
         s3.faults.push("hang")
         const sending = yield* Effect.forkChild(Effect.exit(send))
         yield* until(
-          "its bytes are on their way",
+          "the upload to the bucket has started",
           Effect.sync(() => s3.seen.some((request) => request.startsWith("PUT ")))
         )
         yield* gateway.kill
@@ -167,7 +167,7 @@ describe("the input of a batch", () => {
         assert.deepStrictEqual([begun.status, (yield* json(begun)).error.param], [400, "input_file_id"])
         yield* asked((sql) => sql`UPDATE file SET state_at = now() - interval '61 minutes'`)
         yield* until(
-          "what was left is swept away",
+          "the sweep has removed the row",
           Effect.map(rows, ({ length }) => length === 0)
         )
         assert.strictEqual(s3.objects.size, 0)
@@ -183,7 +183,7 @@ describe("the input of a batch", () => {
 
 describe("a batch", () => {
   it.live(
-    "in one call goes on after its process was killed",
+    "in one call resumes under its idempotency key after its gateway was killed",
     () =>
       Effect.gen(function* () {
         const { apiOf, asked, gateways, key } = yield* startGateways(1)
@@ -209,7 +209,7 @@ describe("a batch", () => {
         let response = yield* send("")
         const statuses = new Set([response.status])
         yield* until(
-          "the batch has gone on",
+          "the batch has resumed and ended",
           Effect.gen(function* () {
             if (response.status === 200) return true
             yield* Effect.promise(() => response.text())
@@ -231,7 +231,7 @@ describe("a batch", () => {
   )
 
   it.live(
-    "in the background goes on after its processes were killed",
+    "in the background resumes after both gateways were killed",
     () =>
       Effect.gen(function* () {
         const { apiOf, asked, gateways, key } = yield* startGateways(2)
@@ -267,7 +267,7 @@ describe("a batch", () => {
   )
 
   it.live(
-    "in the background is served once by two processes that are at it at the same time",
+    "in the background is served once when two gateways work on it at the same time",
     () =>
       Effect.gen(function* () {
         const DATA_DIR = yield* temporaryDirectory
@@ -287,7 +287,7 @@ describe("a batch", () => {
         yield* until(
           "the batch is completed",
           Effect.gen(function* () {
-            // One that is being worked on is delivered once more, to whoever is free.
+            // Delivers a batch in progress again, to a free worker of either gateway.
             yield* Effect.flatMap(Jobs, ({ enqueue }) => enqueue("batches", id))
             deliveries++
             const { status } = yield* Effect.promise(() => client.batches.retrieve(id))

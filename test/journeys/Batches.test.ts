@@ -1,4 +1,4 @@
-/** Batches in the background, as users of OpenAI's client have them. */
+/** Background batches through OpenAI's client. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import OpenAI, { toFile } from "openai"
@@ -38,7 +38,7 @@ const begin = (
 
 const ENDED = new Set(["completed", "failed", "expired", "cancelled"])
 
-/** Reads a batch until it has ended, for 60 seconds at most. */
+/** Polls a batch until it has ended, for 60 seconds at most. */
 const ended = (client: OpenAI, id: string) =>
   Effect.gen(function* () {
     for (let tries = 0; tries < 300; tries++) {
@@ -47,7 +47,7 @@ const ended = (client: OpenAI, id: string) =>
       if (ENDED.has(batch.status)) return batch
       yield* Effect.sleep("200 millis")
     }
-    return assert.fail("the batch does not end")
+    return assert.fail("the batch must end within 60 seconds")
   })
 
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -66,7 +66,7 @@ const linesOf = (client: OpenAI, id: string | null | undefined): Effect.Effect<R
 const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
 describe("a batch in the background", () => {
-  it.live("serves the lines of a file, and writes what failed into another", () =>
+  it.live("writes the answers of the served lines into the output file, and the failures into the error file", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(100)
@@ -146,7 +146,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes every operation that can be in one", () =>
+  it.live("runs embeddings, responses and messages, and reports their failures", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(100)
@@ -175,7 +175,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails whole where its file is wrong, and says where", () =>
+  it.live("fails as a whole when its file is invalid, with the line and the field of each mistake", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -207,7 +207,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("belongs to its account, and takes nothing that is not its own", () =>
+  it.live("and its file answer 404 to another account, and a batch cannot use another account's file", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [owner, other] = [yield* service.account(1), yield* service.account(1)]
@@ -246,11 +246,11 @@ describe("a batch in the background", () => {
       assert.lengthOf((yield* Effect.promise(() => asOther.batches.list())).data, 0)
       assert.lengthOf((yield* Effect.promise(() => asOther.files.list())).data, 0)
       const address = yield* Effect.promise(() => fetch(`${service.origin}/files/${file}`))
-      assert.strictEqual(address.status, 404, "files of batches have no public address")
+      assert.strictEqual(address.status, 404, "files of batches have no public URL")
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes files in a form alone, within limits", () =>
+  it.live("gets its files from a multipart form only, within limits", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -298,7 +298,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has files that are listed in either order, in pages", () =>
+  it.live("has its files listed in pages, in either order", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -324,7 +324,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that is cancelled begins no more, and keeps what was served", () =>
+  it.live("starts no further line after it is cancelled, and keeps the served answers", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(100)
@@ -352,7 +352,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells a line that cannot be paid for, and serves the others", () =>
+  it.live("reports a line that the balance cannot cover, and serves the others", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(0.02)

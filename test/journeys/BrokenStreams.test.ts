@@ -1,4 +1,4 @@
-/** Hosts that say within a stream that they have failed, or end it untidily: who is asked, what the caller sees and what it costs. */
+/** Hosts that send an error within a stream or end it without its last line: the fallback, the client's answer and the charge. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -19,7 +19,7 @@ const finish = event({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }]
 const usage = event({ choices: [], usage: { prompt_tokens: 5, completion_tokens: 9 } })
 const done = event("[DONE]")
 
-/** Of an error within a 200, as hosts word it. */
+/** The forms in which hosts send an error within a 200. */
 const errors: ReadonlyArray<string> = [
   event({ error: { message: "planted", code: 503 } }, "error"),
   event({ object: "error", message: "planted", code: 503 }),
@@ -27,7 +27,7 @@ const errors: ReadonlyArray<string> = [
   event({ error: { message: "planted" } })
 ]
 
-/** Two hosts of one model, `a` before `b`, which stream what they are told to. */
+/** Two hosts of one model, `a` before `b`, each of which streams the text in `says`. */
 const scene = Effect.gen(function* () {
   const says = { a: "", b: head + finish + usage + done }
   const asked: Array<string> = []
@@ -51,7 +51,7 @@ const scene = Effect.gen(function* () {
   return { account, asked, inferenceKey, says, service }
 })
 
-describe("a stream that holds an error", () => {
+describe("a stream that contains an error", () => {
   for (const dialect of dialects) {
     // Legacy answers are kept for the same question.
     let questions = 0
@@ -59,53 +59,58 @@ describe("a stream that holds an error", () => {
       const more = { routing: { providers: { order: ["a", "b"] } } }
       return dialect.ask({ model: MODEL, text: `Are you there? ${questions++}`, maxTokens: 50, more }, stream)
     }
-    it.live(`is left for another host before output, and charged for what came after it: ${dialect.name}`, () =>
-      Effect.gen(function* () {
-        const { account, asked, inferenceKey, says, service } = yield* scene
-        const receiptOf = (id: string) =>
-          Effect.flatMap(get(`${service.api}/requests/${id}`, inferenceKey), json).pipe(
-            Effect.repeat({ until: ({ status }) => status !== "open", schedule: Schedule.spaced("10 millis") })
-          )
-        const ask = Effect.fnUntraced(function* (stream: boolean) {
-          asked.length = 0
-          const response = yield* post(`${service.api}${dialect.path}`, inferenceKey, body(stream))
-          const text = yield* Effect.promise(() => response.text())
-          assert.strictEqual(response.status, 200, text)
-          assert.notInclude(text, "planted")
-          return { text, receipt: yield* receiptOf(response.headers.get("x-request-id") ?? "") }
-        })
-        const ways = body(true) === undefined ? [false] : [false, true]
-        // Few enough that no breaker opens between them.
-        const [early, flat, typed, late] = errors as [string, string, string, string]
-        for (const [at, error] of [early + done, flat].entries()) {
-          says.a = error
-          const { receipt, text } = yield* ask(ways.at(-1 - at) ?? false)
-          assert.deepStrictEqual(asked, ["a", "b"])
-          assert.include(text, TEXT)
-          assert.deepStrictEqual([receipt.status, receipt.provider, receipt.usage.output_tokens], ["succeeded", "b", 9])
-        }
-        for (const stream of ways) {
-          says.a = head + (stream ? typed : late) + finish + usage + done
-          const { receipt, text } = yield* ask(stream)
-          assert.include(text, TEXT)
-          if (!stream) {
-            assert.deepStrictEqual([receipt.provider, asked.length], ["b", 2])
-            continue
+    it.live(
+      `falls back to another host before output, and after output fails and is charged for it: ${dialect.name}`,
+      () =>
+        Effect.gen(function* () {
+          const { account, asked, inferenceKey, says, service } = yield* scene
+          const receiptOf = (id: string) =>
+            Effect.flatMap(get(`${service.api}/requests/${id}`, inferenceKey), json).pipe(
+              Effect.repeat({ until: ({ status }) => status !== "open", schedule: Schedule.spaced("10 millis") })
+            )
+          const ask = Effect.fnUntraced(function* (stream: boolean) {
+            asked.length = 0
+            const response = yield* post(`${service.api}${dialect.path}`, inferenceKey, body(stream))
+            const text = yield* Effect.promise(() => response.text())
+            assert.strictEqual(response.status, 200, text)
+            assert.notInclude(text, "planted")
+            return { text, receipt: yield* receiptOf(response.headers.get("x-request-id") ?? "") }
+          })
+          const ways = body(true) === undefined ? [false] : [false, true]
+          // Few enough failures that no breaker opens.
+          const [early, flat, typed, late] = errors as [string, string, string, string]
+          for (const [at, error] of [early + done, flat].entries()) {
+            says.a = error
+            const { receipt, text } = yield* ask(ways.at(-1 - at) ?? false)
+            assert.deepStrictEqual(asked, ["a", "b"])
+            assert.include(text, TEXT)
+            assert.deepStrictEqual(
+              [receipt.status, receipt.provider, receipt.usage.output_tokens],
+              ["succeeded", "b", 9]
+            )
           }
-          assert.match(text, /upstream_error/)
-          assert.deepStrictEqual(asked, ["a"])
-          assert.deepStrictEqual([receipt.status, receipt.usage_basis], ["failed", "counted"])
-          assert.isAbove(receipt.cost_usd, 0)
-        }
-        says.a = (head + finish + usage).slice(0, -2)
-        for (const stream of ways) {
-          const { receipt } = yield* ask(stream)
-          const counts = [receipt.status, receipt.provider, receipt.usage.output_tokens, receipt.usage_basis]
-          assert.deepStrictEqual(counts, ["succeeded", "a", 9, "reported"])
-        }
-        assert.strictEqual((yield* service.balance(account.id)).held, 0n)
-        assert.deepStrictEqual(yield* service.faults, [])
-      }).pipe(Effect.scoped)
+          for (const stream of ways) {
+            says.a = head + (stream ? typed : late) + finish + usage + done
+            const { receipt, text } = yield* ask(stream)
+            assert.include(text, TEXT)
+            if (!stream) {
+              assert.deepStrictEqual([receipt.provider, asked.length], ["b", 2])
+              continue
+            }
+            assert.match(text, /upstream_error/)
+            assert.deepStrictEqual(asked, ["a"])
+            assert.deepStrictEqual([receipt.status, receipt.usage_basis], ["failed", "counted"])
+            assert.isAbove(receipt.cost_usd, 0)
+          }
+          says.a = (head + finish + usage).slice(0, -2)
+          for (const stream of ways) {
+            const { receipt } = yield* ask(stream)
+            const counts = [receipt.status, receipt.provider, receipt.usage.output_tokens, receipt.usage_basis]
+            assert.deepStrictEqual(counts, ["succeeded", "a", 9, "reported"])
+          }
+          assert.strictEqual((yield* service.balance(account.id)).held, 0n)
+          assert.deepStrictEqual(yield* service.faults, [])
+        }).pipe(Effect.scoped)
     )
   }
 })

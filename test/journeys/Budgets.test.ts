@@ -1,4 +1,4 @@
-/** What keys and projects may spend, whichever node is asked, and what is told when it is spent. */
+/** Budgets of keys and projects over two nodes, and the event when a budget is almost spent. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { NANO_PER_CENT } from "../../src/domain/Money.ts"
@@ -6,7 +6,7 @@ import { freshDatabase } from "../support/Database.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { eventually } from "../support/Eventually.ts"
 
-/** So much that a budget of one cent is enough for 37 of these, and not for 38. */
+/** A request of which a budget of one cent covers 37, and not 38. */
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello, who pays?" }], max_tokens: 431 }
 const FITTING = 37
 
@@ -35,7 +35,7 @@ const scene = Effect.gen(function* () {
   assert.strictEqual(NANO_PER_CENT / price, BigInt(FITTING))
   const ask = (service: Service, key: string) =>
     post(`${service.api}/chat/completions`, key, chat, { "x-svc-sandbox": "usage=held" })
-  /** Many at once, each at the node of its turn; how many were served. The others were refused for a budget. */
+  /** Sends many requests at once, spread over the nodes. Returns how many were served; a budget must have refused the others. */
   const served = (count: number, nodes: ReadonlyArray<Service>, keys: ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const responses = yield* Effect.forEach(
@@ -53,8 +53,8 @@ const scene = Effect.gen(function* () {
   return { first, second, nodes: [first, second], opened, manage, make, ask, served, price }
 })
 
-describe("budgets", () => {
-  it.live("of a key and of its project admit exactly what fits, over two nodes at once", () =>
+describe("a budget", () => {
+  it.live("of a key and of its project accepts exactly as many concurrent requests as it covers, over two nodes", () =>
     Effect.gen(function* () {
       const { ask, first, make, nodes, second, served } = yield* scene
       const { data: project } = yield* make("/projects", { budget_cents: 1, budget_period: "monthly" })
@@ -74,7 +74,7 @@ describe("budgets", () => {
         /^This request may cost \$0\.0002\d+, and \$0\.000\d+ is left in the budget of this key\.$/
       )
 
-      // Another key shares what the project has, which is nothing any more.
+      // Another key shares the project's budget, of which too little is left.
       const { key: sibling } = yield* make("/keys", of)
       const shared = yield* Effect.flatMap(ask(second, sibling), json)
       assert.strictEqual(shared.limit_source, "project_budget")
@@ -82,7 +82,7 @@ describe("budgets", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("make an estimate say that what they refuse is not affordable", () =>
+  it.live("makes `affordable` false in the estimate of a request that it refuses", () =>
     Effect.gen(function* () {
       const { ask, first, make, manage, price, second } = yield* scene
       const { data: project } = yield* make("/projects", { budget_cents: 1 })
@@ -108,7 +108,7 @@ describe("budgets", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hold at once on a node that remembers the key without them", () =>
+  it.live("applies at once on a node that has cached the key without it", () =>
     Effect.gen(function* () {
       const { ask, first, make, manage, second, served } = yield* scene
       const { data, key } = yield* make("/keys", {})
@@ -117,7 +117,7 @@ describe("budgets", () => {
       yield* manage("PATCH", `/keys/${data.id}`, { budget_cents: 1, budget_period: "weekly" })
       assert.strictEqual(yield* served(60, [second], [key]), FITTING)
 
-      // Another kind of period is another budget; one that is taken away stops nothing.
+      // Another kind of period is another budget. A removed budget refuses nothing.
       yield* manage("PATCH", `/keys/${data.id}`, { budget_cents: 1, budget_period: "daily" })
       assert.strictEqual(yield* served(60, [second], [key]), FITTING)
       yield* manage("PATCH", `/keys/${data.id}`, { budget_cents: null })
@@ -131,21 +131,21 @@ describe("budgets", () => {
       const { data: other } = yield* make("/projects", { budget_cents: 1 })
       yield* manage("PATCH", `/keys/${data.id}`, { project_id: other.id })
       assert.strictEqual(yield* served(60, [second], [key]), FITTING)
-      // A limit is read whenever something is held.
+      // Every hold reads the limit.
       yield* manage("PATCH", `/projects/${other.id}`, { budget_cents: 2 })
       assert.strictEqual(yield* served(60, [second], [key]), FITTING + 1)
       assert.deepStrictEqual(yield* first.faults, [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("go on, with what is spent of them, when their key is rotated", () =>
+  it.live("keeps its spending when its key is rotated", () =>
     Effect.gen(function* () {
       const { first, make, manage, nodes, price, served } = yield* scene
       const { data, key } = yield* make("/keys", { budget_cents: 1, budget_period: "lifetime" })
       assert.strictEqual(yield* served(20, nodes, [key]), 20)
       const rotated = yield* manage("POST", `/keys/${data.id}/rotate`, { grace_seconds: 600 })
       assert.closeTo(rotated.data.spent_cents, (20 * Number(price)) / Number(NANO_PER_CENT), 1e-9)
-      // The two have one budget, also when it becomes another one.
+      // Both keys share one budget, also after its period has changed.
       assert.strictEqual(yield* served(60, nodes, [key, rotated.key]), FITTING - 20)
       yield* manage("PATCH", `/keys/${rotated.data.id}`, { budget_cents: 1, budget_period: "monthly" })
       assert.strictEqual(yield* served(80, nodes, [key, rotated.key]), FITTING)
@@ -153,7 +153,7 @@ describe("budgets", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are told of once, when 80 % is spent", () =>
+  it.live("sends one webhook event when 80% of it is spent", () =>
     Effect.gen(function* () {
       const { first, make, nodes, opened, served } = yield* scene
       const { data: project } = yield* make("/projects", { name: "shop", budget_cents: 1, budget_period: "daily" })

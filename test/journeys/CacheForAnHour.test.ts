@@ -1,4 +1,4 @@
-/** A prompt that Anthropic keeps for an hour: what its host is sent, what is held, and what is paid. */
+/** A prompt with a one-hour cache TTL at Anthropic: the request to the host, the hold and the charge. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstream } from "../providers/upstream.ts"
@@ -12,7 +12,7 @@ const RATES = { input: 3, cached: 0.3, write: 3.75, writeForAnHour: 6, output: 1
 const MAX_TOKENS = 200
 const perMillion = (usd: number) => BigInt(Math.round(usd * 1_000))
 
-/** What the host reports: 100 of the 400 tokens written are kept for five minutes. */
+/** The usage that the host reports: 100 of the 400 cache writes have a TTL of five minutes. */
 const usage = {
   input_tokens: 100,
   cache_read_input_tokens: 2_000,
@@ -21,7 +21,7 @@ const usage = {
   output_tokens: 50
 }
 
-/** In nano-USD: each token once, at the rate of its bucket. */
+/** The cost in nano-USD, with each token once at its own rate. */
 const COST =
   100n * perMillion(RATES.input) +
   2_000n * perMillion(RATES.cached) +
@@ -31,7 +31,7 @@ const COST =
 
 const content = [{ type: "text", text: "Noted" }]
 
-/** As the real host streams it: the end repeats counts without the parts of the cache. */
+/** The events of the real host. The last one repeats the counts without the split of the cache writes. */
 const events = [
   { type: "message_start", message: { content: [], usage: { ...usage, output_tokens: 1 } } },
   { type: "content_block_start", index: 0, content_block: { type: "text", text: "Noted" } },
@@ -75,7 +75,7 @@ const paying = Effect.gen(function* () {
 const memory = "Keep all of this in mind. ".repeat(120)
 const control = (ttl: string) => ({ cache_control: { type: "ephemeral", ttl } })
 
-/** The same question in both dialects that end prompts worth keeping. */
+/** The same question in both dialects that can mark a prompt for the cache. */
 const bodies = (ttl: string) =>
   [
     [
@@ -98,9 +98,9 @@ const bodies = (ttl: string) =>
 
 const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
-describe("a prompt kept for an hour", () => {
+describe("a prompt with a one-hour cache TTL", () => {
   it.live(
-    "is marked so on the wire, held at the hourly rate and charged what was written for an hour, also streamed",
+    "reaches the host with its TTL, is held at the one-hour write rate and charged by reported TTL, plain and streamed",
     () =>
       Effect.gen(function* () {
         const { account, inferenceKey, receiptOf, sent, service } = yield* paying
@@ -121,7 +121,7 @@ describe("a prompt kept for an hour", () => {
           const short = yield* ask(path, bodies("5m")[index]![1], false)
           assert.deepStrictEqual(sent.at(-1).system[0].cache_control.ttl ?? "5m", "5m")
           assert.notProperty(short.price, "cache_write_1h")
-          // What the hold is for: every token of the prompt at the dearest rate it can have, and the whole output.
+          // The hold covers every token of the prompt at its highest possible rate, and the whole output.
           const output = BigInt(MAX_TOKENS) * perMillion(RATES.output)
           const prompt = (nano(short.held_usd) - output) / perMillion(RATES.write)
           paid += nano(short.cost_usd)
@@ -153,7 +153,7 @@ describe("a prompt kept for an hour", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("is refused where the balance covers five minutes only", () =>
+  it.live("gets 402 when the balance covers only a TTL of five minutes", () =>
     Effect.gen(function* () {
       const { inferenceKey, receiptOf, sent, service } = yield* paying
       const [path, body] = bodies("5m")[0]!

@@ -1,4 +1,4 @@
-/** Every real client at every operation, before the sandbox and before simulations of each vendor's wire. */
+/** Every official client with every operation it has, against the sandbox and against a simulation of each vendor's wire format. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Schedule } from "effect"
 import { get, json, type Service, startService } from "../support/Service.ts"
@@ -23,7 +23,7 @@ interface Scene extends Behind {
 const receipts = ({ key, service }: Scene) =>
   Effect.map(Effect.flatMap(get(`${service.api}/requests?limit=100`, key), json), ({ data }) => data)
 
-/** An answer comes whole and piece by piece, for what it says it cost. */
+/** Checks that an answer comes plain and in pieces, and is charged the cost that it shows. */
 const says = Effect.fnUntraced(function* (scene: Scene) {
   const { accountId, client, model, service, usage } = scene
   for (const stream of [false, true]) {
@@ -41,7 +41,7 @@ const says = Effect.fnUntraced(function* (scene: Scene) {
   }
 })
 
-/** A tool is called, run, and its answer answered. */
+/** Checks that the model calls a tool, and answers after its result. */
 const loops = Effect.fnUntraced(function* ({ client, model }: Scene) {
   for (const stream of [false, true]) {
     const ran: Array<string> = []
@@ -70,7 +70,7 @@ const keepsToSchemas = Effect.fnUntraced(function* ({ client, model }: Scene) {
   assert.deepStrictEqual(streamed, whole)
 })
 
-/** What was thought comes with the answer, and may come back with what is asked next. */
+/** Checks that reasoning comes with the answer, and that the next request may include it. */
 const thinks = Effect.fnUntraced(function* ({ client, thinker: model, usage }: Scene) {
   const [whole, streamed] = yield* Effect.promise(
     async () =>
@@ -85,7 +85,7 @@ const thinks = Effect.fnUntraced(function* ({ client, thinker: model, usage }: S
   assert.include(whole.next, "ello")
 })
 
-/** What a client says of a call that fails. */
+/** Returns the error that a client throws for a call that must fail. */
 const toldOf = (client: Surface, turn: Parameters<Surface["say"]>[0]): Effect.Effect<Told> =>
   Effect.promise(async () => {
     try {
@@ -93,10 +93,10 @@ const toldOf = (client: Surface, turn: Parameters<Surface["say"]>[0]): Effect.Ef
     } catch (error) {
       return client.told(error)
     }
-    return assert.fail("it did not fail")
+    return assert.fail("the call must fail")
   })
 
-/** Failures before an answer, whole and streamed, are of the client's own class with our code, and free. */
+/** Checks that a failure before output throws the client's own error class with our code, plain and streamed, and is free. */
 const fails = Effect.fnUntraced(function* ({ accountId, client, model, service, surface, usage }: Scene) {
   const { posted } = yield* service.balance(accountId)
   const poor = surface.make(service, (yield* service.account(0)).inferenceKey)
@@ -127,7 +127,7 @@ const fails = Effect.fnUntraced(function* ({ accountId, client, model, service, 
 
 const SETTLED_WITHIN = { schedule: Schedule.spaced(Duration.millis(20)), times: 500 }
 
-/** Who hangs up in the middle pays for what came, and nothing stays held. */
+/** Checks that a client that disconnects during a stream pays for the delivered output, and that no hold is left. */
 const hangsUp = Effect.fnUntraced(function* (scene: Scene) {
   const { accountId, key, model, service, slow, surface } = scene
   const before = (yield* service.balance(accountId)).posted
@@ -141,16 +141,16 @@ const hangsUp = Effect.fnUntraced(function* (scene: Scene) {
   assert.deepInclude(receipt, { status: "cancelled", streamed: true, model })
   assert.strictEqual(before - balance.posted, nano(receipt.cost_usd))
   assert.isTrue(balance.posted < before)
-  // Of the three hundred tokens or more that were to come, few had.
+  // The whole answer would have 300 tokens or more.
   assert.isBelow(receipt.usage.output_tokens, 300)
 })
 
 const steps = [says, loops, callsSideBySide, keepsToSchemas, thinks, fails, hangsUp]
 
 for (const host of hosts) {
-  describe(`before ${host.name}`, () => {
+  describe(`with ${host.name} as the provider,`, () => {
     for (const surface of surfaces) {
-      it.live(`${surface.name} do all that they can`, () =>
+      it.live(`${surface.name} work in full: answers, tools, schemas, reasoning, errors and disconnects`, () =>
         Effect.gen(function* () {
           const behind = yield* host.start
           const service = yield* startService({ ...behind.env, CLIENT_DRAIN: "1 second" })

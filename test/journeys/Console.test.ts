@@ -1,4 +1,4 @@
-/** From an address to an answer: all that an owner does to begin, through the public address alone. */
+/** An owner's first steps over the public API, from the sign-up to the first answer. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { page } from "../support/Console.ts"
@@ -10,7 +10,7 @@ const PHONE = "+4915112345678"
 
 describe("an owner", () => {
   it.live(
-    "signs up by mail, verifies a phone number, and spends the starter credit with a key made by a management key",
+    "signs up by email, verifies a phone number, creates a key with a management key, and spends the starter credit",
     () =>
       Effect.gen(function* () {
         const [mail, verify] = [yield* postbox(), yield* twilio]

@@ -1,11 +1,11 @@
-/** Every error that the interface lists, produced through the public address as a caller would meet it. */
+/** Every error code that the API lists, produced through the public API. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerUrl } from "../support/Database.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
-/** What a case needs: the service, and a caller with so much money that no other case is in its way. */
+/** What a case needs: the gateway, and the key of an account with enough money. */
 interface Stage {
   readonly service: Service
   readonly key: string
@@ -17,13 +17,13 @@ interface Case {
   readonly status: number
   readonly code: string
   readonly of: (stage: Stage) => Answer
-  /** Whether a caller may have paid for it. */
+  /** Whether the client may be charged. */
   readonly charged?: true
 }
 
 const text = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello" }] }
 
-/** Makes a receipt such as nobody of ours can have written. */
+/** Damages a stored receipt. */
 const damaged = ({ databaseUrl }: Service, id: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE request SET opened = '"damaged"' WHERE id = ${id}`).pipe(
     Effect.provide(layerUrl(databaseUrl, 1))
@@ -34,7 +34,7 @@ const chat = ({ key, service }: Stage, body: unknown, headers: Record<string, st
 
 const steered = (steering: string) => ({ "x-svc-sandbox": steering })
 
-/** An image that begins as a PNG and is longer than any may be. */
+/** Returns an image that starts like a PNG and exceeds the size limit. */
 const hugeImage = () =>
   `data:image/png;base64,${Buffer.concat([Buffer.from("iVBORw0KGgo=", "base64"), Buffer.alloc(21 << 20)]).toString("base64")}`
 
@@ -141,8 +141,11 @@ const cases: ReadonlyArray<Case> = [
     charged: true,
     of: ({ key, service }) =>
       Effect.gen(function* () {
-        const { id } = yield* Effect.flatMap(post(`${service.api}/videos`, key, film, steered("fault=malformed")), json)
-        // Until it is handed in there is nobody to ask.
+        const { id } = yield* Effect.flatMap(
+          post(`${service.api}/videos`, key, videoRequest, steered("fault=malformed")),
+          json
+        )
+        // Until the job is submitted, there is no provider to poll.
         return yield* get(`${service.api}/videos/${id}`, key).pipe(
           Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: ({ status }) => status !== 200 })
         )
@@ -155,17 +158,17 @@ const cases: ReadonlyArray<Case> = [
       Effect.gen(function* () {
         const service = yield* startService({ SANDBOX: "off", OPENAI_API_KEY: "sk-test" })
         const { inferenceKey } = yield* service.account()
-        return yield* post(`${service.api}/videos`, inferenceKey, film)
+        return yield* post(`${service.api}/videos`, inferenceKey, videoRequest)
       }).pipe(Effect.scoped)
   }
 ]
 
-const film = { model: "grok-imagine-video", prompt: "A gate opens", duration: 4, aspect_ratio: "16:9" }
+const videoRequest = { model: "grok-imagine-video", prompt: "A gate opens", duration: 4, aspect_ratio: "16:9" }
 
 const draw = ({ key, service }: Stage, steering: string) =>
   post(`${service.api}/images/generations`, key, { model: "flux-dev", prompt: "A gate" }, steered(steering))
 
-/** The interface's table of codes. */
+/** The error codes that the API lists. */
 const listed = [
   "invalid_json",
   "validation_error",
@@ -191,8 +194,8 @@ const listed = [
   "service_unavailable"
 ]
 
-describe("the interface's table of errors", () => {
-  it("is produced whole", () => {
+describe("the API's list of error codes", () => {
+  it("has a case for every code", () => {
     assert.deepStrictEqual(
       cases.map(({ code }) => code),
       listed
@@ -200,7 +203,7 @@ describe("the interface's table of errors", () => {
   })
 
   for (const { charged, code, of, status } of cases) {
-    it.live(`${status} ${code}`, () =>
+    it.live(`includes ${code} with status ${status}`, () =>
       Effect.gen(function* () {
         const service = yield* startService()
         const { account, inferenceKey } = yield* service.account()

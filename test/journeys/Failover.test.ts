@@ -1,4 +1,4 @@
-/** Providers that fail, on real sockets: who is asked instead, who is left alone, what the caller is told and what it costs. */
+/** Providers that fail, on real sockets: fallbacks, circuit breakers, hedges, the client's answer and the charge. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { createServer, type ServerResponse } from "node:http"
@@ -20,11 +20,11 @@ const MODEL = "meta-llama/llama-3.3-70b-instruct"
 
 type Behaviour =
   | "serve"
-  /** Content, and then the connection is lost. */
+  /** Content, and then a lost connection. */
   | "break"
-  /** Nothing, until the caller hangs up. */
+  /** No answer until the gateway closes the connection. */
   | "hang"
-  /** More than is read of an answer. */
+  /** A body above the gateway's size limit for answers. */
   | "drone"
   | { readonly status: number; readonly retryAfter?: string }
 
@@ -32,7 +32,7 @@ const content = "It works."
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 
-/** What a host says of an answer. One that is mistaken is so of the prompt as well. */
+/** The usage that a host reports. A host with an impossible count reports it for the prompt as well. */
 const usageOf = (completion: number) => {
   const prompt = completion > MAX_COUNT ? completion : 5
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
@@ -70,13 +70,13 @@ const answer = (response: ServerResponse, behaviour: Behaviour, stream: boolean,
 interface Host {
   readonly port: number
   behaviour: Behaviour
-  /** Every answer is said to have so many tokens of output. */
+  /** The output tokens that the host reports for every answer. */
   completion: number
   readonly calls: Array<number>
   readonly close: () => void
 }
 
-/** A host that does as it is told until it is told otherwise. */
+/** Starts a host that behaves as its `behaviour` says. */
 const startHost = (completion: number) =>
   Effect.acquireRelease(
     Effect.callback<Host>((resume) => {
@@ -121,7 +121,7 @@ const hostsFile = (hosts: Readonly<Record<string, number>>) =>
     ({ directory }) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
   )
 
-/** A service with two hosts of one model, `a` before `b`, and an account; `env` adds to its settings. */
+/** A gateway with two hosts of one model, `a` before `b`, and an account. `env` adds to its settings. */
 const sceneWith = Effect.fnUntraced(function* (env: Record<string, string>) {
   const [a, b] = [yield* startHost(10), yield* startHost(20)]
   const { path } = yield* hostsFile({ a: a.port, b: b.port })
@@ -165,7 +165,7 @@ const receiptOf = (service: Service, key: string, id: string) =>
   )
 
 describe("a provider that fails", () => {
-  it.live("is replaced by the next, left alone once its breaker is open, and asked again when it is well", () =>
+  it.live("is skipped while its breaker is open, and called again after a successful probe", () =>
     Effect.gen(function* () {
       const { a, account, ask, b, inferenceKey, service } = yield* scene
       a.behaviour = { status: 500 }
@@ -179,7 +179,7 @@ describe("a provider that fails", () => {
       }
       const before = a.calls.length
       assert.strictEqual(before, rules.consecutive)
-      // Well inside the time that it is open for at the least.
+      // These requests end before the shortest time for which a breaker stays open.
       const many = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.flatMap(ask(), json), {
         concurrency: "unbounded"
       })
@@ -206,63 +206,67 @@ describe("a provider that fails", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("alone is asked once a second; who comes meanwhile is told when, and pays nothing", () =>
-    Effect.gen(function* () {
-      const { a, account, ask, service } = yield* scene
-      a.behaviour = { status: 500 }
-      const alone = Effect.gen(function* () {
-        const response = yield* ask({}, ["a"])
-        return { response, code: (yield* json(response)).error?.code }
-      })
-      for (let request = 0; request < rules.consecutive; request++) {
-        assert.strictEqual((yield* alone).code, "upstream_error")
-      }
-      const { code, response } = yield* alone
-      assert.deepStrictEqual([response.status, code], [503, "no_provider_available"])
-      assert.strictEqual(response.headers.get("retry-after"), "1")
-      assert.strictEqual(response.headers.get("x-should-retry"), "true")
-      assert.strictEqual(a.calls.length, rules.consecutive)
-      a.behaviour = "serve"
-      yield* alone.pipe(
-        Effect.repeat({
-          until: ({ response }) => response.status === 200,
-          schedule: Schedule.spaced("50 millis"),
-          times: 400
+  it.live(
+    "gets one probe a second when no other is allowed; the requests between get 503 with retry-after and are free",
+    () =>
+      Effect.gen(function* () {
+        const { a, account, ask, service } = yield* scene
+        a.behaviour = { status: 500 }
+        const alone = Effect.gen(function* () {
+          const response = yield* ask({}, ["a"])
+          return { response, code: (yield* json(response)).error?.code }
         })
-      )
-      assert.strictEqual(a.calls.length, rules.consecutive + 1)
-      assert.isAtLeast(a.calls.at(-1)! - a.calls.at(-2)!, rules.earlyProbeMs - 1)
-      assert.strictEqual((yield* service.balance(account.id)).held, 0n)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("and says when to come back is not called before; that soon is waited for, else the caller is told", () =>
-    Effect.gen(function* () {
-      const { a, account, ask, b } = yield* scene
-      a.behaviour = { status: 429, retryAfter: "1" }
-      const waiting = ask({}, ["a"])
-      const recovery = Effect.sync(() => {
-        if (a.calls.length > 0) a.behaviour = "serve"
-        return a.calls.length
-      }).pipe(Effect.repeat({ until: (calls) => calls > 0, schedule: Schedule.spaced("5 millis") }))
-      const [response] = yield* Effect.all([waiting, recovery], { concurrency: 2 })
-      assert.deepStrictEqual(attemptsOf(yield* json(response)), ["a failed_over", "a served"])
-      assert.isAtLeast(a.calls[1]! - a.calls[0]!, 999)
-      a.behaviour = { status: 503, retryAfter: "30" }
-      const told = yield* ask({}, ["a"])
-      assert.deepStrictEqual([told.status, told.headers.get("retry-after")], [502, "30"])
-      const refused = yield* ask({}, ["a"])
-      assert.strictEqual((yield* json(refused)).error.code, "no_provider_available")
-      const seconds = Number(refused.headers.get("retry-after"))
-      assert.isTrue(seconds > 1 && seconds <= 30, String(seconds))
-      assert.deepStrictEqual(attemptsOf(yield* json(yield* ask())), ["b served"])
-      assert.deepStrictEqual([a.calls.length, b.calls.length], [3, 1])
-      assert.isDefined(account)
-    }).pipe(Effect.scoped)
+        for (let request = 0; request < rules.consecutive; request++) {
+          assert.strictEqual((yield* alone).code, "upstream_error")
+        }
+        const { code, response } = yield* alone
+        assert.deepStrictEqual([response.status, code], [503, "no_provider_available"])
+        assert.strictEqual(response.headers.get("retry-after"), "1")
+        assert.strictEqual(response.headers.get("x-should-retry"), "true")
+        assert.strictEqual(a.calls.length, rules.consecutive)
+        a.behaviour = "serve"
+        yield* alone.pipe(
+          Effect.repeat({
+            until: ({ response }) => response.status === 200,
+            schedule: Schedule.spaced("50 millis"),
+            times: 400
+          })
+        )
+        assert.strictEqual(a.calls.length, rules.consecutive + 1)
+        assert.isAtLeast(a.calls.at(-1)! - a.calls.at(-2)!, rules.earlyProbeMs - 1)
+        assert.strictEqual((yield* service.balance(account.id)).held, 0n)
+      }).pipe(Effect.scoped)
   )
 
   it.live(
-    "is none that was asked for more log-probabilities than are read: it is asked further on, and nobody in its place",
+    "is not called before its Retry-After ends; a request waits for a short one, and gets a long one as retry-after",
+    () =>
+      Effect.gen(function* () {
+        const { a, account, ask, b } = yield* scene
+        a.behaviour = { status: 429, retryAfter: "1" }
+        const waiting = ask({}, ["a"])
+        const recovery = Effect.sync(() => {
+          if (a.calls.length > 0) a.behaviour = "serve"
+          return a.calls.length
+        }).pipe(Effect.repeat({ until: (calls) => calls > 0, schedule: Schedule.spaced("5 millis") }))
+        const [response] = yield* Effect.all([waiting, recovery], { concurrency: 2 })
+        assert.deepStrictEqual(attemptsOf(yield* json(response)), ["a failed_over", "a served"])
+        assert.isAtLeast(a.calls[1]! - a.calls[0]!, 999)
+        a.behaviour = { status: 503, retryAfter: "30" }
+        const told = yield* ask({}, ["a"])
+        assert.deepStrictEqual([told.status, told.headers.get("retry-after")], [502, "30"])
+        const refused = yield* ask({}, ["a"])
+        assert.strictEqual((yield* json(refused)).error.code, "no_provider_available")
+        const seconds = Number(refused.headers.get("retry-after"))
+        assert.isTrue(seconds > 1 && seconds <= 30, String(seconds))
+        assert.deepStrictEqual(attemptsOf(yield* json(yield* ask())), ["b served"])
+        assert.deepStrictEqual([a.calls.length, b.calls.length], [3, 1])
+        assert.isDefined(account)
+      }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "is not one whose log-probabilities exceed the size limit: the client gets 400, without fallback or open breaker",
     () =>
       Effect.gen(function* () {
         const { a, account, ask, b, service } = yield* scene
@@ -280,7 +284,7 @@ describe("a provider that fails", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("in the midst of a stream is not replaced, and what came is paid for", () =>
+  it.live("during a stream gets no fallback, and the client pays for the delivered output", () =>
     Effect.gen(function* () {
       const { a, ask, b, inferenceKey, service } = yield* scene
       a.behaviour = "break"
@@ -294,7 +298,7 @@ describe("a provider that fails", () => {
       assert.deepStrictEqual([receipt.status, receipt.usage_basis, receipt.provider], ["failed", "counted", "a"])
       assert.isAbove(receipt.settled_usd, 0)
       assert.deepStrictEqual(attemptsOf(receipt), ["a failed"])
-      // Five broken streams weigh less than five answers that never came, but twenty in a row weigh enough.
+      // Five broken streams do not open the breaker, as five missing answers do; twenty in a row open it.
       for (let stream = 1; stream < rules.minimumSamples; stream++) yield* frames(yield* ask({ stream: true }))
       assert.strictEqual(a.calls.length, rules.minimumSamples)
       assert.strictEqual(textOf(yield* frames(yield* ask({ stream: true }))), content)
@@ -302,7 +306,7 @@ describe("a provider that fails", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("to count what it used is believed as far as the hold, and its answer is given out", () =>
+  it.live("to report a possible usage is charged up to the hold, and its answer is delivered", () =>
     Effect.gen(function* () {
       const { a, account, ask, inferenceKey, service } = yield* scene
       for (const [completion, stream] of [9e15, 1e300].flatMap((figure) => [
@@ -327,7 +331,7 @@ describe("a provider that fails", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live.skipIf(missing !== undefined)("is left alone by all nodes on one Redis, as long as it has asked for", () =>
+  it.live.skipIf(missing !== undefined)("is not called by any node on one Redis before its Retry-After ends", () =>
     Effect.gen(function* () {
       const { url } = yield* RedisServer
       const { a, another, ask, b } = yield* sceneWith({ REDIS_URL: Redacted.value(url) })
@@ -335,7 +339,7 @@ describe("a provider that fails", () => {
       a.behaviour = { status: 429, retryAfter: "600" }
       assert.deepStrictEqual(attemptsOf(yield* json(yield* ask())), ["a failed_over", "b served"])
       a.behaviour = "serve"
-      // Until it has heard, the other node asks `a`, which serves.
+      // Until the other node has read it from Redis, it calls `a`, which serves.
       yield* Effect.flatMap(ask({}, ["a", "b"], other), json).pipe(
         Effect.repeat({ until: ({ provider }) => provider === "b", schedule: Schedule.spaced("50 millis"), times: 200 })
       )
@@ -348,27 +352,29 @@ describe("a provider that fails", () => {
     }).pipe(Effect.scoped, Effect.provide(RedisServer.layer))
   )
 
-  it.live("to answer in its usual time gets company where hedges are on, and costs nothing", () =>
-    Effect.gen(function* () {
-      const { a, account, ask, inferenceKey, service } = yield* sceneWith({ LATENCY_HEDGE: "1" })
-      for (let stream = 0; stream <= THIN_BELOW_SAMPLES; stream++) yield* frames(yield* ask({ stream: true }, ["a"]))
-      a.behaviour = "hang"
-      const providers = { only: ["a", "b"], order: ["a", "b"] }
-      // A plan goes by figures that may be a second old, and a wait this short says nothing against the host.
-      const routing = { strategy: "latency", providers, timeouts: { first_token_ms: 2_000 } }
-      const hedged = Effect.gen(function* () {
-        const response = yield* ask({ stream: true, routing })
-        assert.strictEqual(textOf(yield* frames(response)), content)
-        const won = 'svc_provider_hedges_total{gen_ai_provider_name="b",svc_outcome="won"}'
-        return { id: response.headers.get("x-request-id") ?? "", hedges: yield* metric(service, won) }
-      })
-      const { hedges, id } = yield* Effect.repeat(hedged, { until: ({ hedges }) => hedges === 1, times: 5 })
-      assert.strictEqual(hedges, 1)
-      const receipt = yield* receiptOf(service, inferenceKey, id)
-      assert.deepStrictEqual(attemptsOf(receipt), ["a failed_over", "b served"])
-      assert.deepStrictEqual([receipt.provider, receipt.usage.output_tokens], ["b", 20])
-      assert.strictEqual((yield* service.balance(account.id)).held, 0n)
-      assert.deepStrictEqual(yield* service.faults, [])
-    }).pipe(Effect.scoped)
+  it.live(
+    "to answer in its usual time is hedged when hedges are on, and the client pays only for the answer it gets",
+    () =>
+      Effect.gen(function* () {
+        const { a, account, ask, inferenceKey, service } = yield* sceneWith({ LATENCY_HEDGE: "1" })
+        for (let stream = 0; stream <= THIN_BELOW_SAMPLES; stream++) yield* frames(yield* ask({ stream: true }, ["a"]))
+        a.behaviour = "hang"
+        const providers = { only: ["a", "b"], order: ["a", "b"] }
+        // The figures behind a plan may be a second old, and a timeout this short does not count against the host.
+        const routing = { strategy: "latency", providers, timeouts: { first_token_ms: 2_000 } }
+        const hedged = Effect.gen(function* () {
+          const response = yield* ask({ stream: true, routing })
+          assert.strictEqual(textOf(yield* frames(response)), content)
+          const won = 'svc_provider_hedges_total{gen_ai_provider_name="b",svc_outcome="won"}'
+          return { id: response.headers.get("x-request-id") ?? "", hedges: yield* metric(service, won) }
+        })
+        const { hedges, id } = yield* Effect.repeat(hedged, { until: ({ hedges }) => hedges === 1, times: 5 })
+        assert.strictEqual(hedges, 1)
+        const receipt = yield* receiptOf(service, inferenceKey, id)
+        assert.deepStrictEqual(attemptsOf(receipt), ["a failed_over", "b served"])
+        assert.deepStrictEqual([receipt.provider, receipt.usage.output_tokens], ["b", 20])
+        assert.strictEqual((yield* service.balance(account.id)).held, 0n)
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
   )
 })

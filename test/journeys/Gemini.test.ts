@@ -17,7 +17,7 @@ const chat = (service: Service, key: string, body: object) => post(`${service.ap
 const receiptOf = (service: Service, key: string, response: Response) =>
   Effect.flatMap(get(`${service.api}/requests/${response.headers.get("x-request-id")}`, key), json)
 
-/** Asks plainly and streamed; each answer with its receipt and what it took from the balance, in nano-USD. */
+/** Sends a plain and a streamed request. Returns each answer with its receipt and its charge in nano-USD. */
 const askBoth = Effect.fnUntraced(function* (service: Service) {
   const { account, inferenceKey } = yield* service.account(10)
   const paid = (before: bigint) => Effect.map(service.balance(account.id), ({ posted }) => before - posted)
@@ -44,8 +44,8 @@ const askBoth = Effect.fnUntraced(function* (service: Service) {
   ]
 })
 
-describe("Gemini behind the gateway", () => {
-  it.live("is paid for what an independent simulation of it reports", () =>
+describe("Gemini", () => {
+  it.live("is charged by the usage that an independent simulation of it reports", () =>
     Effect.gen(function* () {
       const mock = yield* Effect.acquireRelease(
         Effect.promise(async () => {
@@ -68,7 +68,7 @@ describe("Gemini behind the gateway", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is paid for cache hits and thoughts once each, at their own price", () =>
+  it.live("is charged for cached and reasoning tokens once each, at their own rates", () =>
     Effect.gen(function* () {
       const usage = (candidatesTokenCount: number) => ({
         promptTokenCount: 1_000,
@@ -107,7 +107,7 @@ describe("Gemini behind the gateway", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing where it blocks the prompt, and says so", () =>
+  it.live("is not charged and answers 400 with the reason when it blocks the prompt", () =>
     Effect.gen(function* () {
       const blocked = { promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { promptTokenCount: 5 } }
       const host = yield* upstream((request, response) => {

@@ -1,4 +1,4 @@
-/** Hosts that take a request for a whole answer and say nothing: the next one is asked, in every dialect, and it alone is paid. */
+/** A host that accepts a plain request and never answers. In every dialect the gateway falls back, and charges the fallback only. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { dialects } from "../support/Dialects.ts"
@@ -6,12 +6,12 @@ import { get, json, post, startService } from "../support/Service.ts"
 
 const hanging = { "x-svc-sandbox": "fault=stall,provider=openai" }
 
-/** The first model has other providers, which would be asked before the second. */
+/** The first model has other providers, which would be called before the second model. */
 const routing = { timeouts: { first_token_ms: 1_500 }, providers: { only: ["openai", "anthropic"] } }
 
-describe("a host that hangs at a whole answer", () => {
+describe("a host that never answers a plain request", () => {
   for (const { ask, name, path, read } of dialects) {
-    it.live(`is left for the next model of the chain after the time for the first token: ${name}`, () =>
+    it.live(`times out at first_token_ms, and the next model of the chain serves: ${name}`, () =>
       Effect.gen(function* () {
         const service = yield* startService()
         const { account, inferenceKey } = yield* service.account()

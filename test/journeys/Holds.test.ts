@@ -7,7 +7,7 @@ import { dialects } from "../support/Dialects.ts"
 const hello = "Say hello."
 const english = readFileSync("test/support/texts/english.txt", "utf8")
 
-/** English text of so many bytes. */
+/** Returns English text of this many bytes. */
 const textOf = (bytes: number) => english.repeat(Math.ceil(bytes / english.length)).slice(0, bytes)
 
 const nano = (usd: number): bigint => BigInt(Math.round(usd * 1e9))
@@ -18,7 +18,7 @@ const estimateOf = (service: Service, key: string, body: object) =>
 const receiptOf = (service: Service, key: string, id: string) =>
   Effect.flatMap(get(`${service.api}/requests/${id}`, key), json)
 
-/** A call, what asks for its estimate, and where it goes. */
+/** A request, the body of its estimate, and its path. */
 interface Case {
   readonly path: string
   readonly body: object
@@ -76,7 +76,7 @@ const chats: ReadonlyArray<Case> = dialects.flatMap(({ ask, path }) =>
   })
 )
 
-/** Holds of an account that has just what the estimate says, and a billionth of a dollar less. */
+/** Checks that a balance of exactly the estimated hold suffices, and that a nano-USD less gets 402. */
 const holdsExactly = (service: Service, { asked, body, path }: Case) =>
   Effect.gen(function* () {
     const { account, inferenceKey } = yield* service.account(0)
@@ -94,7 +94,7 @@ const holdsExactly = (service: Service, { asked, body, path }: Case) =>
   })
 
 describe("a hold", () => {
-  it.live("is what the estimate says, to the nano-dollar, for work of every kind", () =>
+  it.live("equals the estimate to the nano-USD, for every operation except chat", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       for (const one of work) yield* holdsExactly(service, one)
@@ -102,7 +102,7 @@ describe("a hold", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is what the estimate says for chat in every dialect", () =>
+  it.live("equals the estimate to the nano-USD, for chat in every dialect", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       assert.isAbove(chats.length, 12)
@@ -111,7 +111,7 @@ describe("a hold", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is estimated for no video that would be refused: both name the same field", () =>
+  it.live("is not estimated for a video that would be refused: both answer the same error", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(100)
@@ -132,7 +132,7 @@ describe("a hold", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of a long prompt leaves room for calls that a small balance covers", () =>
+  it.live("of a long prompt fits into a small balance that covers the request", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       for (const [usd, model, bytes] of [
@@ -211,7 +211,7 @@ describe("an output without a cap", () => {
   )
 
   it.live(
-    "is refused by a budget that covers no prompt and 256 tokens, and with max_tokens by one that they exceed",
+    "gets 400 when budget_cents covers less than the prompt and 256 tokens, or less than the prompt and max_tokens",
     () =>
       Effect.gen(function* () {
         const service = yield* startService()

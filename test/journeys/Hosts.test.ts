@@ -1,4 +1,4 @@
-/** Hosts of every kind behind the gateway, each of which refuses what the real one refuses. */
+/** A fake host of every `kind` in `PROVIDERS_FILE`. Each fake refuses what the real host refuses. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
@@ -69,7 +69,7 @@ const called = [
   }
 ]
 
-/** All that a caller may set, each within what every model takes. */
+/** Every sampling parameter, with a value that every model accepts. */
 const sampling = {
   temperature: 0.5,
   top_p: 0.9,
@@ -87,9 +87,9 @@ const sampling = {
 const messageOf = (answer: unknown): Sent =>
   (answer as { readonly choices: ReadonlyArray<{ message: Sent }> }).choices[0]!.message
 
-describe("hosts by kind", () => {
+describe("a host of each kind", () => {
   it.live(
-    "serve requests with everything set, tools and their results in parts, whole and streamed",
+    "serves requests with every parameter, tools and tool results in parts, plain and streamed",
     () =>
       Effect.gen(function* () {
         const { ask, stream } = yield* start
@@ -116,7 +116,7 @@ describe("hosts by kind", () => {
   )
 
   it.live(
-    "reason when they are told to, as much as they know a word for, and do not when they are told not to",
+    "gets the nearest reasoning effort it supports, and none when the client turns reasoning off",
     () =>
       Effect.gen(function* () {
         const { ask } = yield* start
@@ -132,10 +132,7 @@ describe("hosts by kind", () => {
           ]) {
             const { answer, sent, status } = yield* ask(kind, { messages, ...off })
             assert.strictEqual(status, 200, `${kind}: ${JSON.stringify(answer)}`)
-            assert.isUndefined(
-              messageOf(answer)["reasoning"],
-              `${kind} reasons all the same: ${JSON.stringify(sent.body)}`
-            )
+            assert.isUndefined(messageOf(answer)["reasoning"], `${kind} must not reason: ${JSON.stringify(sent.body)}`)
           }
         }
         const azure = yield* ask("azure", { messages, reasoning_effort: "none" })

@@ -28,8 +28,8 @@ const endedStatus = (service: Service, key: string, id: string): Effect.Effect<s
     status === "open" ? endedStatus(service, key, id) : Effect.succeed(status)
   )
 
-describe("idempotency", () => {
-  it.live("replays a finished answer to the letter, and charges once", () =>
+describe("an idempotency key", () => {
+  it.live("replays a finished answer byte for byte, and charges once", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -49,7 +49,7 @@ describe("idempotency", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("replays a stream with the same content, usage and finish", () =>
+  it.live("replays a stream with the same content, usage and last chunk", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -70,7 +70,7 @@ describe("idempotency", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("runs one of many concurrent tries, and tells the others to wait", () =>
+  it.live("runs one of many concurrent requests, and answers 409 with retry-after to the others until it ends", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -99,7 +99,7 @@ describe("idempotency", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses another request under the same key, in another scope allows it", () =>
+  it.live("gets 422 for a different request of the same account, and serves one of another account", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [one, two] = [yield* service.account(1), yield* service.account(1)]
@@ -115,7 +115,7 @@ describe("idempotency", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("frees the key after a failure that charged nothing", () =>
+  it.live("is free again after a failure without a charge", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -131,7 +131,7 @@ describe("idempotency", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps no answer of a stream that was cut off, or under zero retention, and says so", () =>
+  it.live("answers 409 for a cancelled stream and under zero_retention, of which no answer is kept", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -153,7 +153,7 @@ describe("idempotency", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("replays odd characters as they came, keeps no answer over 1 MiB, and repeats a final refusal", () =>
+  it.live("replays odd characters and final refusals unchanged, and answers 409 for an answer over 1 MiB", () =>
     Effect.gen(function* () {
       const answers: Record<string, { readonly status: number; readonly content: string }> = {
         odd: { status: 200, content: 'a\u0000b \ud83d half \\u0000 "quoted" \u2028' },
@@ -212,7 +212,7 @@ describe("idempotency", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("replays the answer of a model that has been retired since", () =>
+  it.live("replays the answer of a model that is now retired", () =>
     Effect.gen(function* () {
       const directory = yield* Effect.acquireRelease(
         Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-test-"))),
@@ -244,7 +244,7 @@ describe("idempotency", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("replays the answer by a preset that has been removed since", () =>
+  it.live("replays the answer of a preset that is now deleted", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -279,7 +279,7 @@ describe("idempotency", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("replays nothing to a key that was revoked, though it is still remembered", () =>
+  it.live("replays nothing to a revoked API key that the node has cached", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)

@@ -9,13 +9,13 @@ import { freshDatabase, layerUrl } from "../support/Database.ts"
 import { startService } from "../support/Service.ts"
 import { eventually } from "../support/Eventually.ts"
 
-/** Several rounds of everything that a node repeats, except for what it does once an hour. */
+/** Long enough for several rounds of all recurring work, except the hourly work. */
 const MINUTES = 12
 
-/** Of transactions per second. A node without requests has to stay below this. */
+/** The largest number of transactions per second for a node without requests. */
 const MOST = 1
 
-/** What PostgreSQL knows of a database, asked over another one. */
+/** Reads PostgreSQL's statistics of a database through a connection to another one. */
 const watching = (url: string) =>
   Effect.gen(function* () {
     const name = new URL(url).pathname.slice(1)
@@ -37,7 +37,7 @@ const watching = (url: string) =>
     return {
       /** Waits until the database has nothing to do. */
       rest: eventually(active, (count) => count === 0),
-      /** How many transactions there were. A connection reports its own late, and all of them when it ends. */
+      /** Returns the number of transactions. A connection reports its own late, and all of them when it ends. */
       total: Effect.andThen(
         eventually(connections, (count) => count === 0),
         transactions
@@ -45,7 +45,7 @@ const watching = (url: string) =>
     }
   }).pipe(Effect.provide(Reactivity.layer))
 
-/** Keeps autovacuum, whose transactions count too, out of the tables that the start writes. */
+/** Turns autovacuum off for the tables that the start writes, because its transactions count too. */
 const quiet = (url: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -54,15 +54,15 @@ const quiet = (url: string) =>
     for (const { name } of tables) yield* sql.unsafe(`ALTER TABLE ${name} SET (autovacuum_enabled = false)`)
   }).pipe(Effect.provide(layerUrl(url)))
 
-describe("a service that is not called", () => {
-  it.effect("asks its database for less than one transaction a second", () =>
+describe("a node without requests", () => {
+  it.effect("runs less than one database transaction a second", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("idle")
       yield* quiet(url)
       const { rest, total } = yield* watching(url)
       const warnings: Array<string> = []
       const log = Logger.map(Logger.formatLogFmt, (text) => void warnings.push(text))
-      /** The transactions of a service that runs for so long by its own clock. The database runs in real time. */
+      /** Counts the transactions of a node that runs for this long by its test clock. The database runs in real time. */
       const transactionsOf = (minutes: number) =>
         Effect.gen(function* () {
           const before = yield* TestClock.withLive(total)
@@ -77,13 +77,13 @@ describe("a service that is not called", () => {
           )
           return (yield* TestClock.withLive(total)) - before
         })
-      // The first start on a database does more than the next.
+      // The first start on a database does more work than later ones.
       yield* transactionsOf(0)
       const start = yield* transactionsOf(1)
       const rate = ((yield* transactionsOf(1 + MINUTES)) - start) / (MINUTES * 60)
       assert.deepStrictEqual(warnings, [])
       assert.isAtMost(rate, MOST)
-      assert.isAbove(rate, 0.1, "the service must go on looking")
+      assert.isAbove(rate, 0.1, "the node must keep polling")
     }).pipe(Effect.scoped)
   )
 })

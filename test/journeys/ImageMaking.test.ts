@@ -1,4 +1,4 @@
-/** Images as their users have them: the official client, the sandbox's pictures, and hosts on real sockets. */
+/** Image generation through OpenAI's client, the sandbox and fake hosts on real sockets. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import OpenAI from "openai"
@@ -38,8 +38,8 @@ const sizeOf = (bytes: Uint8Array) => {
 
 const png = Effect.promise(() => drawPng({ width: 64, height: 48, lines: ["source"], seed: 5 }))
 
-describe("images in the sandbox", () => {
-  it.live("come to the OpenAI client, by address and as bytes, and are charged each", () =>
+describe("image generation in the sandbox", () => {
+  it.live("returns images to the OpenAI client, as URLs or bytes, and charges for each", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -63,7 +63,7 @@ describe("images in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of gpt-image have their bytes beside the address, unless one of them is asked for, in a repeat too", () =>
+  it.live("returns gpt-image's images with URL and bytes unless response_format names one, also in a replay", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -85,7 +85,7 @@ describe("images in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("say what they cost, beside a receipt of as many", () =>
+  it.live("shows the cost and a low-balance warning in the answer, and the number of images on the receipt", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(4)
@@ -102,7 +102,7 @@ describe("images in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("give back what was charged for images that are not made", () =>
+  it.live("refunds the charge for images that were not made", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -131,7 +131,7 @@ describe("images in the sandbox", () => {
   )
 
   it.live(
-    "are charged once under an idempotency key, and a repeat has the same addresses",
+    "charges once under an idempotency key, and a replay has the same URLs",
     () =>
       Effect.gen(function* () {
         const service = yield* startService()
@@ -158,7 +158,7 @@ describe("images in the sandbox", () => {
     60_000
   )
 
-  it.live("are refused with the name of what is wrong", () =>
+  it.live("refuses an invalid request with the name of the field, and too low a balance with 402", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -188,7 +188,7 @@ describe("images in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("have a legacy route with errors of its own form", () =>
+  it.live("has a legacy route with legacy errors and a rate limit of its own", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -206,8 +206,8 @@ describe("images in the sandbox", () => {
   )
 })
 
-describe("images that are edited", () => {
-  it.live("are fetched once, after the charge, or taken as they come", () =>
+describe("the source image of an edit", () => {
+  it.live("is fetched once from its URL or read from its data URL, and costs nothing when it is refused", () =>
     Effect.gen(function* () {
       const source = Buffer.from(yield* png)
       const seen: Array<string> = []
@@ -243,8 +243,8 @@ describe("images that are edited", () => {
   )
 })
 
-describe("images by real hosts", () => {
-  it.live("come from OpenAI's wire, edited by its form, and from fal's, downloaded from where it says", () =>
+describe("image generation by real hosts", () => {
+  it.live("gets images in OpenAI's wire format, edits through its form, and downloads fal's from their URLs", () =>
     Effect.gen(function* () {
       const drawn = Buffer.from(yield* png)
       const asked: Array<readonly [string | undefined, string, string | undefined]> = []

@@ -27,7 +27,7 @@ const showing = (url: string, more: object = {}) => ({
   ...more
 })
 
-/** A provider on OpenAI's wire that answers everything, and what it was asked. */
+/** A provider with OpenAI's wire format that serves every request and records the bodies. */
 const provider = Effect.gen(function* () {
   const bodies: Array<string> = []
   const { origin } = yield* upstream((request, response) => {
@@ -51,7 +51,7 @@ const provider = Effect.gen(function* () {
   return { bodies, origin }
 })
 
-/** A host of images that answers by path, and what it was told. */
+/** A host of images that answers by path and records the headers. */
 const imageHost = Effect.gen(function* () {
   const told: Array<IncomingHttpHeaders> = []
   const arrived = yield* Deferred.make<void>()
@@ -110,8 +110,8 @@ const errorOf = (response: Response) =>
 const receipts = (service: Service, key: string) =>
   Effect.map(Effect.flatMap(get(`${service.api}/requests?limit=100`, key), json), ({ data }) => data)
 
-describe("images in a prompt", () => {
-  it.live("reach the provider as bytes, from a host that is told nothing of caller or provider", () =>
+describe("an image in a prompt", () => {
+  it.live("reaches the provider as bytes, and the request for it tells its host nothing of client or provider", () =>
     Effect.gen(function* () {
       const { balance, chat, host, images, key, service } = yield* scene(loopback)
       const url = `${images.origin}/cat.png`
@@ -136,7 +136,7 @@ describe("images in a prompt", () => {
         assert.include(body, png)
         assert.notInclude(body, images.origin)
       }
-      // What it was told is what anybody is told.
+      // The headers are the same for every client and provider.
       assert.strictEqual(images.told.length, 3)
       for (const headers of images.told) {
         assert.deepStrictEqual(headers, {
@@ -157,7 +157,7 @@ describe("images in a prompt", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("at addresses that are not public are refused before anything is held or asked", () =>
+  it.live("at an address that is not public gets 400 before any hold or connection", () =>
     Effect.gen(function* () {
       const { balance, chat, host, images, key, service } = yield* scene({})
       const { port } = new URL(images.origin)
@@ -178,7 +178,7 @@ describe("images in a prompt", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that cannot be had cost nothing, and their refusal stands under the request's key", () =>
+  it.live("that cannot be fetched costs nothing, and the idempotency key replays the refusal", () =>
     Effect.gen(function* () {
       const { balance, chat, host, images, key, service } = yield* scene(loopback)
       const cases = [
@@ -208,7 +208,7 @@ describe("images in a prompt", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are let go of when the caller hangs up", () =>
+  it.live("is no longer fetched after the client disconnects, and the hold is released", () =>
     Effect.gen(function* () {
       for (const stream of [false, true]) {
         const { balance, host, images, key, service } = yield* scene(loopback)
@@ -233,83 +233,89 @@ describe("images in a prompt", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("go to models that read them alone, a tool's images too, and are not fetched for those that do not", () =>
-    Effect.gen(function* () {
-      const images = yield* imageHost
-      const service = yield* startService(loopback)
-      const { inferenceKey } = yield* service.account(10)
-      const blind = "deepseek-v3-0324"
-      const fromTool = {
-        messages: [
-          { role: "user", content: "Look" },
-          {
-            role: "assistant",
-            tool_calls: [{ id: "c", type: "function", function: { name: "look", arguments: "{}" } }]
-          },
-          {
-            role: "tool",
-            tool_call_id: "c",
-            content: [{ type: "image_url", image_url: { url: `${images.origin}/cat.png` } }]
-          }
-        ],
-        tools: [{ type: "function", function: { name: "look" } }]
-      }
-      const chat = (body: object) => post(`${service.api}/chat/completions`, inferenceKey, body)
-      for (const more of [{}, fromTool]) {
-        const ask = (model: string) => chat({ ...showing(`${images.origin}/cat.png`), ...more, model })
-        const refused = { status: 400, code: "model_not_vision_capable", param: "model" }
-        assert.deepStrictEqual(yield* errorOf(yield* ask(blind)), refused)
-        assert.deepStrictEqual(yield* errorOf(yield* ask(`${blind},deepseek-r1-0528`)), refused)
-        const asked = images.connections()
-        for (const model of [`${blind},gpt-4o-mini`, "svc/auto"]) {
-          const response = yield* ask(model)
-          const answer = yield* json(response)
-          assert.strictEqual(response.status, 200, JSON.stringify(answer))
-          const found = yield* json(yield* get(`${service.api}/models/${answer.routing.resolved_model}`, inferenceKey))
-          assert.include(found.capabilities, "vision")
-          if (model !== "svc/auto") assert.strictEqual(answer.routing.resolved_model, "gpt-4o-mini")
+  it.live(
+    "goes only to models with vision, also in a tool result, and is not fetched for other models or estimates",
+    () =>
+      Effect.gen(function* () {
+        const images = yield* imageHost
+        const service = yield* startService(loopback)
+        const { inferenceKey } = yield* service.account(10)
+        const blind = "deepseek-v3-0324"
+        const fromTool = {
+          messages: [
+            { role: "user", content: "Look" },
+            {
+              role: "assistant",
+              tool_calls: [{ id: "c", type: "function", function: { name: "look", arguments: "{}" } }]
+            },
+            {
+              role: "tool",
+              tool_call_id: "c",
+              content: [{ type: "image_url", image_url: { url: `${images.origin}/cat.png` } }]
+            }
+          ],
+          tools: [{ type: "function", function: { name: "look" } }]
         }
-        assert.strictEqual(images.connections(), asked + 2)
-      }
-      // An estimate looks at nothing.
-      const asked = images.connections()
-      const estimate = yield* post(`${service.api}/estimate`, inferenceKey, showing(`${images.origin}/silent`))
-      assert.strictEqual(estimate.status, 200)
-      assert.strictEqual(images.connections(), asked)
-      assert.deepStrictEqual(yield* service.faults, [])
-    }).pipe(Effect.scoped)
+        const chat = (body: object) => post(`${service.api}/chat/completions`, inferenceKey, body)
+        for (const more of [{}, fromTool]) {
+          const ask = (model: string) => chat({ ...showing(`${images.origin}/cat.png`), ...more, model })
+          const refused = { status: 400, code: "model_not_vision_capable", param: "model" }
+          assert.deepStrictEqual(yield* errorOf(yield* ask(blind)), refused)
+          assert.deepStrictEqual(yield* errorOf(yield* ask(`${blind},deepseek-r1-0528`)), refused)
+          const asked = images.connections()
+          for (const model of [`${blind},gpt-4o-mini`, "svc/auto"]) {
+            const response = yield* ask(model)
+            const answer = yield* json(response)
+            assert.strictEqual(response.status, 200, JSON.stringify(answer))
+            const found = yield* json(
+              yield* get(`${service.api}/models/${answer.routing.resolved_model}`, inferenceKey)
+            )
+            assert.include(found.capabilities, "vision")
+            if (model !== "svc/auto") assert.strictEqual(answer.routing.resolved_model, "gpt-4o-mini")
+          }
+          assert.strictEqual(images.connections(), asked + 2)
+        }
+        // An estimate fetches nothing.
+        const asked = images.connections()
+        const estimate = yield* post(`${service.api}/estimate`, inferenceKey, showing(`${images.origin}/silent`))
+        assert.strictEqual(estimate.status, 200)
+        assert.strictEqual(images.connections(), asked)
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
   )
 
-  it.live("that are GIFs go to models that take them alone, and are refused by name for the others", () =>
-    Effect.gen(function* () {
-      const images = yield* imageHost
-      const service = yield* startService(loopback)
-      const { account, inferenceKey } = yield* service.account(10)
-      const inline = `data:image/png;base64,${GIF.toString("base64")}`
-      const fetched = `${images.origin}/wave.gif`
-      const ask = (model: string, url: string) =>
-        post(`${service.api}/chat/completions`, inferenceKey, { ...showing(url), model })
-      for (const url of [inline, fetched]) {
-        for (const model of ["gemini-2.5-flash", "grok-4"]) {
-          const refused = yield* ask(model, url)
-          const { error } = yield* json(refused)
-          assert.deepStrictEqual([refused.status, error.code, error.param], [400, "validation_error", FIELD])
-          assert.include(error.message, `must be a PNG, JPEG or WebP image for ${model}; got a GIF image`)
+  it.live(
+    "that is a GIF goes only to models that accept GIFs, and gets 400 with the name of the field for the others",
+    () =>
+      Effect.gen(function* () {
+        const images = yield* imageHost
+        const service = yield* startService(loopback)
+        const { account, inferenceKey } = yield* service.account(10)
+        const inline = `data:image/png;base64,${GIF.toString("base64")}`
+        const fetched = `${images.origin}/wave.gif`
+        const ask = (model: string, url: string) =>
+          post(`${service.api}/chat/completions`, inferenceKey, { ...showing(url), model })
+        for (const url of [inline, fetched]) {
+          for (const model of ["gemini-2.5-flash", "grok-4"]) {
+            const refused = yield* ask(model, url)
+            const { error } = yield* json(refused)
+            assert.deepStrictEqual([refused.status, error.code, error.param], [400, "validation_error", FIELD])
+            assert.include(error.message, `must be a PNG, JPEG or WebP image for ${model}; got a GIF image`)
+          }
         }
-      }
-      assert.deepStrictEqual(yield* service.balance(account.id), { posted: TEN_DOLLARS, held: 0n })
-      for (const url of [inline, fetched]) {
-        for (const [model, served] of [
-          ["gpt-4o-mini", "gpt-4o-mini"],
-          ["claude-haiku-4-5", "claude-haiku-4-5"],
-          ["gemini-2.5-flash,gpt-4o-mini", "gpt-4o-mini"]
-        ] as const) {
-          const answer = yield* json(yield* ask(model, url))
-          assert.strictEqual(answer.routing?.resolved_model, served, JSON.stringify(answer))
+        assert.deepStrictEqual(yield* service.balance(account.id), { posted: TEN_DOLLARS, held: 0n })
+        for (const url of [inline, fetched]) {
+          for (const [model, served] of [
+            ["gpt-4o-mini", "gpt-4o-mini"],
+            ["claude-haiku-4-5", "claude-haiku-4-5"],
+            ["gemini-2.5-flash,gpt-4o-mini", "gpt-4o-mini"]
+          ] as const) {
+            const answer = yield* json(yield* ask(model, url))
+            assert.strictEqual(answer.routing?.resolved_model, served, JSON.stringify(answer))
+          }
         }
-      }
-      assert.strictEqual((yield* ask("gemini-2.5-flash", png)).status, 200)
-      assert.deepStrictEqual(yield* service.faults, [])
-    }).pipe(Effect.scoped)
+        assert.strictEqual((yield* ask("gemini-2.5-flash", png)).status, 200)
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
   )
 })

@@ -1,4 +1,4 @@
-/** Keys as their account's program has them: on every node at once, with budgets, in projects. */
+/** Keys through the management API: on every node at once, with budgets and in projects. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { lockBalance, lockWaiters, newClient } from "../ledger/Fixture.ts"
@@ -9,7 +9,7 @@ import { eventually } from "../support/Eventually.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }], max_tokens: 20 }
 
-/** What came of a chat. */
+/** Sends a chat request. Returns its status with its error code or "served". */
 const chat = (service: { readonly api: string }, key: string, body: object = {}) =>
   Effect.gen(function* () {
     const response = yield* post(`${service.api}/chat/completions`, key, { ...hello, ...body })
@@ -21,14 +21,14 @@ const served = "200 served"
 const refused = "401 invalid_api_key"
 
 describe("a key", () => {
-  it.live("that was rotated away stops at once on every node, also for holds that wait", () =>
+  it.live("stops at once on every node when it is rotated, also for holds that wait", () =>
     Effect.gen(function* () {
       const DATABASE_URL = yield* freshDatabase("keys")
       const one = yield* startService({ DATABASE_URL })
       const two = yield* startService({ DATABASE_URL })
       const { account, inferenceKey: key, managementKey } = yield* one.account()
       const ask = managing(one, managementKey, "/keys")
-      // Both remember it from now on.
+      // Both nodes cache the key from now on.
       for (const node of [one, two]) assert.strictEqual(yield* chat(node, key), served)
       const before = yield* one.balance(account.id)
       const sql = yield* newClient(DATABASE_URL)
@@ -56,7 +56,7 @@ describe("a key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("spends no more than its budget, which stays with it when it is rotated", () =>
+  it.live("spends no more than its budget, and keeps budget and spending when it is rotated", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { managementKey } = yield* service.account()
@@ -80,14 +80,14 @@ describe("a key", () => {
       yield* change({ budget_cents: 0 })
       const unlimited = yield* change({ budget_cents: null })
       assert.deepInclude(unlimited, { budget_cents: null, budget_period: null })
-      // What it ever spent, not only what counted towards a budget of its own.
+      // The lifetime spending of the key, not only the spending within a budget of its own.
       assert.isAbove(unlimited.spent_cents, 0)
       assert.strictEqual(yield* chat(service, rotated.key), served)
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("that was rotated goes where the one in its place goes, for as long as it works", () =>
+  it.live("in its grace period gets the project, routing and archiving of its successor", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { managementKey } = yield* service.account()
@@ -95,7 +95,7 @@ describe("a key", () => {
       const projects = managing(service, managementKey, "/projects")
       const old = (yield* keys("POST", "", { name: "old" })).body
       const next = (yield* keys("POST", `/${old.data.id}/rotate`, { grace_seconds: 600 })).body
-      // One between them that has stopped parts them no more than none.
+      // A revoked key between them does not separate them.
       const newest = (yield* keys("POST", `/${next.data.id}/rotate`)).body
       assert.strictEqual(yield* chat(service, old.key), served)
       const made = yield* projects("POST", "", { name: "p", budget_cents: 0, data_policy: "no_training" })
@@ -104,7 +104,7 @@ describe("a key", () => {
       assert.strictEqual(moved.status, 200)
       const before = (yield* keys("GET", `/${old.data.id}`)).body.data
       assert.deepInclude(before, { status: "active", project_id: project, routing: { strategy: "cost" } })
-      // What a node remembered of it is found out by its first request.
+      // The first request shows the node that its cached key is stale.
       const first = yield* chat(service, old.key)
       for (const { key } of [old, newest]) {
         assert.strictEqual(yield* chat(service, key), "402 insufficient_credits project_budget")
@@ -119,14 +119,14 @@ describe("a key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that was rotated is routed at once as the one in its place is from now on", () =>
+  it.live("in its grace period is routed at once as its successor is", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { managementKey } = yield* service.account()
       const keys = managing(service, managementKey, "/keys")
       const old = (yield* keys("POST", "", { name: "old" })).body
       const next = (yield* keys("POST", `/${old.data.id}/rotate`, { grace_seconds: 600 })).body
-      // Remembered from now on.
+      // The node caches both keys from now on.
       for (const { key } of [old, next]) assert.strictEqual(yield* chat(service, key), served)
       yield* keys("PATCH", `/${next.data.id}`, { routing: { data_policy: "zero_retention" } })
       for (const { key } of [old, next]) {
@@ -138,7 +138,7 @@ describe("a key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is in a project of its own account, and stops with it", () =>
+  it.live("joins only a project of its own account, and stops when the project is archived", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [mine, other] = [yield* service.account(), yield* service.account()]
@@ -163,20 +163,20 @@ describe("a key", () => {
               JSON.stringify(answer.body).replaceAll(id, "")
             ])
         )
-      const nobodys = yield* said("0".repeat(24))
+      const absent = yield* said("0".repeat(24))
       assert.deepStrictEqual(
-        nobodys.map(([status]) => status),
+        absent.map(([status]) => status),
         [400, 400]
       )
-      assert.deepStrictEqual(yield* said(foreign), nobodys)
+      assert.deepStrictEqual(yield* said(foreign), absent)
       assert.isNull((yield* keys("PATCH", path, { project_id: null })).body.data.project_id)
       assert.strictEqual((yield* keys("PATCH", path, { project_id: project })).body.data.project_id, project)
       assert.strictEqual((yield* projects("POST", `/${project}/archive`)).status, 200)
       assert.strictEqual(yield* chat(service, made.key), refused)
       assert.strictEqual((yield* keys("GET", path)).body.data.status, "revoked")
-      // It is as one that there is not; and the key is beyond change.
+      // An archived project is like an absent one, and a revoked key cannot be changed.
       const [created, moved] = yield* said(project)
-      assert.deepStrictEqual(created, nobodys[0])
+      assert.deepStrictEqual(created, absent[0])
       assert.strictEqual(moved?.[0], 409)
     }).pipe(Effect.scoped)
   )

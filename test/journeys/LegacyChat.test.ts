@@ -1,4 +1,4 @@
-/** The legacy chat and its cache, as a caller sees them. */
+/** The legacy chat and its cache, as a client sees them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { LegacyErrorBody } from "../../schemas/LegacyErrors.ts"
@@ -19,7 +19,7 @@ const decodeError = Schema.decodeUnknownSync(LegacyErrorBody, { onExcessProperty
 const chat = (service: Service, key: string, body: unknown = question, headers: Record<string, string> = {}) =>
   post(`${service.api}/chat`, key, body, headers)
 
-/** What became of a question: its place in the cache, its answer, and what the account paid for it. */
+/** Sends a question. Returns its cache status, its answer and its charge. */
 const asking =
   (service: Service, accountId: string, key: string) => (body?: unknown, headers?: Record<string, string>) =>
     Effect.gen(function* () {
@@ -40,7 +40,7 @@ const opened = (env: Record<string, string> = {}, usd = 10) =>
     return { service, account, key: inferenceKey, ask: asking(service, account.id, inferenceKey), manage }
   })
 
-/** Checks an error's legacy form and gives its code. */
+/** Checks the legacy form of an error. Returns its status and code. */
 const failed = (response: Response) =>
   Effect.gen(function* () {
     const body = decodeError(yield* json(response))
@@ -53,7 +53,7 @@ const failed = (response: Response) =>
   })
 
 describe("the cache of /chat", () => {
-  it.live("charges a question once, and answers it again for nothing", () =>
+  it.live("charges a question once, and serves a repeat free as a hit without a receipt", () =>
     Effect.gen(function* () {
       const { ask, key, service } = yield* opened({}, 4)
       const first = yield* ask()
@@ -83,7 +83,7 @@ describe("the cache of /chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes for the same what is written otherwise, and for another what is another", () =>
+  it.live("hits for an equivalent request, and misses for a different one", () =>
     Effect.gen(function* () {
       const { ask } = yield* opened()
       yield* ask()
@@ -105,7 +105,7 @@ describe("the cache of /chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never crosses accounts or projects", () =>
+  it.live("shares no answer between accounts or projects", () =>
     Effect.gen(function* () {
       const { account, ask, manage, service } = yield* opened()
       const other = yield* service.account(10)
@@ -129,23 +129,25 @@ describe("the cache of /chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is left alone when told so, and keeps an answer as long as told", () =>
-    Effect.gen(function* () {
-      const { ask, key, service } = yield* opened()
-      const bypasses = [{ "x-svc-cache": "false" }, { "cache-control": "max-age=0, no-store" }]
-      for (const headers of bypasses) {
-        const { answer, paid, status } = yield* ask(question, headers)
-        assert.deepStrictEqual([status, answer.cached], ["BYPASS", false])
-        assert.isAbove(Number(paid), 0)
-      }
-      assert.strictEqual((yield* ask(question, { "x-svc-cache": "true", "x-svc-cache-ttl": "3600" })).status, "MISS")
-      assert.strictEqual((yield* ask()).status, "HIT")
-      for (const headers of bypasses) assert.strictEqual((yield* ask(question, headers)).status, "BYPASS")
-      for (const headers of [{ "x-svc-cache": "maybe" }, { "x-svc-cache-ttl": "0" }, { "x-svc-cache-ttl": "3601" }]) {
-        const refused = yield* chat(service, key, question, headers)
-        assert.deepStrictEqual(yield* failed(refused), [400, "validation_error"])
-      }
-    }).pipe(Effect.scoped)
+  it.live(
+    "is bypassed when a header asks for it, keeps an answer for the given TTL, and answers 400 to invalid headers",
+    () =>
+      Effect.gen(function* () {
+        const { ask, key, service } = yield* opened()
+        const bypasses = [{ "x-svc-cache": "false" }, { "cache-control": "max-age=0, no-store" }]
+        for (const headers of bypasses) {
+          const { answer, paid, status } = yield* ask(question, headers)
+          assert.deepStrictEqual([status, answer.cached], ["BYPASS", false])
+          assert.isAbove(Number(paid), 0)
+        }
+        assert.strictEqual((yield* ask(question, { "x-svc-cache": "true", "x-svc-cache-ttl": "3600" })).status, "MISS")
+        assert.strictEqual((yield* ask()).status, "HIT")
+        for (const headers of bypasses) assert.strictEqual((yield* ask(question, headers)).status, "BYPASS")
+        for (const headers of [{ "x-svc-cache": "maybe" }, { "x-svc-cache-ttl": "0" }, { "x-svc-cache-ttl": "3601" }]) {
+          const refused = yield* chat(service, key, question, headers)
+          assert.deepStrictEqual(yield* failed(refused), [400, "validation_error"])
+        }
+      }).pipe(Effect.scoped)
   )
 
   it.live("is neither read nor written under zero retention", () =>
@@ -163,7 +165,7 @@ describe("the cache of /chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps neither failures, nor answers cut short by the balance, nor those of a fallback", () =>
+  it.live("keeps no failure and no answer of a fallback, but keeps an answer cut by max_tokens", () =>
     Effect.gen(function* () {
       const { ask, key, service } = yield* opened()
       const error = { "x-svc-sandbox": "fault=error" }
@@ -184,7 +186,7 @@ describe("the cache of /chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("serves an account whose balance is gone, and no key that was revoked", () =>
+  it.live("serves a hit to an account without balance, and answers 401 to a revoked key", () =>
     Effect.gen(function* () {
       const { account, ask, key, service } = yield* opened({}, 0)
       const body = { ...question, max_tokens: 100 }
@@ -211,7 +213,7 @@ describe("the cache of /chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stands behind the idempotency key: what has run is replayed, what has not claims nothing on a hit", () =>
+  it.live("is consulted after the idempotency key: a stored answer is replayed, and a hit claims no key", () =>
     Effect.gen(function* () {
       const { ask, key, service } = yield* opened()
       const once = { "idempotency-key": "k" }
@@ -244,18 +246,18 @@ describe("the cache of /chat", () => {
 
 announceSkip("the chat cache between nodes", missing)
 
-/** An answer is kept beside its way to the caller. */
+/** Waits until Redis has one answer, because the gateway stores it while it sends it to the client. */
 const untilKept = (link: RedisLink, tries = 1_000): Effect.Effect<void> =>
   Effect.flatMap(
     link.attempt((redis) => redis.send<number>("ZCARD", "tollgate:cache:{chat}:ends")),
     (kept) => {
       if (kept === 1) return Effect.void
-      return tries === 0 ? Effect.die(new Error("nothing is kept")) : untilKept(link, tries - 1)
+      return tries === 0 ? Effect.die(new Error("the cache must have one answer")) : untilKept(link, tries - 1)
     }
   )
 
 describe.skipIf(missing !== undefined)("the cache of /chat in Redis", () => {
-  it.live("is one for all nodes, and while Redis is away there is none", () =>
+  it.live("is shared by all nodes, and misses while Redis is away", () =>
     Effect.gen(function* () {
       const redis = yield* RedisServer
       const env = { REDIS_URL: Redacted.value(redis.url) }
@@ -276,8 +278,8 @@ describe.skipIf(missing !== undefined)("the cache of /chat in Redis", () => {
   )
 })
 
-describe("requests of /chat", () => {
-  it.live("name a model, a chain, and a budget that leaves models out", () =>
+describe("a request to /chat", () => {
+  it.live("skips the models of a chain that its budget excludes, and gets 400 when it excludes all", () =>
     Effect.gen(function* () {
       const { ask, key, service } = yield* opened()
       const chain = { model: "claude-opus-4-1, gpt-4o-mini", messages, max_tokens: 200, budget_cents: 0.5 }
@@ -289,7 +291,7 @@ describe("requests of /chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are refused in the legacy form, wherever that happens", () =>
+  it.live("is refused with a legacy error at every step", () =>
     Effect.gen(function* () {
       const { key, service } = yield* opened()
       const cases: ReadonlyArray<readonly [unknown, number, string, string?]> = [
@@ -327,7 +329,7 @@ describe("requests of /chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("have a rate limit of their own, which hits count against", () =>
+  it.live("has a rate limit of its own, which counts hits too", () =>
     Effect.gen(function* () {
       const { key, service } = yield* opened({ RATE_LIMIT_SCALE: "1" })
       const seen: Array<number> = []

@@ -10,7 +10,7 @@ const body = {
   stream: true
 }
 
-/** How a node shows that provider. */
+/** Returns the figures that a node shows for the provider. */
 const shown = (service: Service, key: string) =>
   Effect.map(
     Effect.flatMap(get(`${service.api}/models/gpt-4o-mini`, key), json),
@@ -27,7 +27,7 @@ const ask = (service: Service, key: string, times: number) =>
   })
 
 describe("live figures", () => {
-  it.live("are shown by every node whoever measured, and after all of them were started again", () =>
+  it.live("are shared by all nodes, and survive a restart of all nodes", () =>
     Effect.gen(function* () {
       const DATABASE_URL = yield* freshDatabase("figures")
       const running = yield* Scope.make()

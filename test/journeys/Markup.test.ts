@@ -18,7 +18,7 @@ const pricing = (service: Service, key: string) =>
   Effect.map(Effect.flatMap(get(`${service.api}/models/${model}`, key), json), ({ pricing }) => pricing)
 
 describe("the markup of an account", () => {
-  it.live("is shown, estimated, held, charged and on the receipt, to the nano-dollar, for this account alone", () =>
+  it.live("applies to this account's prices, estimate, hold, charge and receipt, to the nano-USD", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const usual = yield* service.account(10)
@@ -43,7 +43,7 @@ describe("the markup of an account", () => {
       const cost = pico(receipt.price.input) * BigInt(input) + pico(receipt.price.output) * BigInt(output)
       assert.strictEqual(nano(receipt.cost_usd), (cost + 999n) / 1_000n)
       assert.strictEqual((yield* service.balance(account.id)).posted, nano(10) - nano(receipt.cost_usd))
-      // What is left is the margin, which only operators see.
+      // The margin is visible to operators only.
       const operate = operating(service, yield* service.operatorKey)
       const { body: report } = yield* operate("GET", `/report?account_id=${account.id}`)
       assert.closeTo(report.totals.margin_basis_points, 2_000, 1)
@@ -52,7 +52,7 @@ describe("the markup of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts for work other than chat, and below zero it lowers prices", () =>
+  it.live("applies to every other operation, and lowers prices when it is negative", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const usual = yield* service.account(10)
@@ -70,10 +70,10 @@ describe("the markup of an account", () => {
         ]
         assert.closeTo(half.cost_usd, whole.cost_usd / 2, 1e-9, path)
       }
-      const film = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
+      const videoRequest = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
       const [whole, half] = [
-        yield* asked(service, usual.inferenceKey, "/videos", film),
-        yield* asked(service, inferenceKey, "/videos", film)
+        yield* asked(service, usual.inferenceKey, "/videos", videoRequest),
+        yield* asked(service, inferenceKey, "/videos", videoRequest)
       ]
       const held = yield* Effect.forEach(
         [
@@ -86,7 +86,7 @@ describe("the markup of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("changes on every node for the next requests, and never for one that is running", () =>
+  it.live("changes on every node for new requests, and not for a running one", () =>
     Effect.gen(function* () {
       const [arrived, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const host = yield* upstream((request, response) => {
@@ -119,7 +119,7 @@ describe("the markup of an account", () => {
       assert.deepStrictEqual(change.body.data, { id: account.id, object: "account", markup_basis_points: 10_000 })
       go.resolve()
       const first = yield* receiptOf(other, inferenceKey, (yield* Fiber.join(running)).request_id)
-      // The other node knows the key with its former markup until its next hold is refused for that.
+      // The other node has cached the key with its old markup until its next hold is refused for that.
       yield* ask
       const later = yield* receiptOf(other, inferenceKey, (yield* ask).request_id)
       assert.strictEqual(nano(later.cost_usd), nano(first.cost_usd) * 2n)

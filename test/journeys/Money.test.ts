@@ -8,7 +8,7 @@ const estimate = (service: Service, key: string, body: object) =>
   Effect.flatMap(post(`${service.api}/estimate`, key, body), json)
 
 describe("money", () => {
-  it.live("admits exactly as many concurrent requests as the balance holds", () =>
+  it.live("lets exactly as many concurrent requests through as the balance covers, and answers 402 to the others", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const body = { ...chat, max_tokens: 100 }
@@ -29,7 +29,7 @@ describe("money", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says the same cost on the answer and the receipt, and takes just that", () =>
+  it.live("shows the same cost in the answer and on the receipt, and charges exactly that", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)

@@ -1,4 +1,4 @@
-/** Words of clients that no provider's wire has: the nearest that it takes is sent instead. */
+/** Values that a provider's wire format does not have. The gateway sends the nearest value that it accepts. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstream } from "../providers/upstream.ts"
@@ -8,7 +8,7 @@ const MODEL = "gpt-5.2"
 const image =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-/** A service before OpenAI's chat wire, and what it is sent. */
+/** A gateway with a host that speaks OpenAI's chat format, and the bodies that the host receives. */
 const scene = Effect.gen(function* () {
   // oxlint-disable-next-line typescript/no-explicit-any
   const sent: Array<any> = []
@@ -54,8 +54,8 @@ const response = (more: object, detail?: string) => ({
   ...more
 })
 
-describe("words that a provider does not have", () => {
-  it.live("sends the most detail that has a bound for an image that is to stay as it is", () =>
+describe("a value that the provider does not accept", () => {
+  it.live("is replaced by the nearest one: detail high for original", () =>
     Effect.gen(function* () {
       const { ask, sent } = yield* scene
       for (const [path, body] of [
@@ -70,28 +70,30 @@ describe("words that a provider does not have", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends xhigh for the effort max, where the interface leaves the list of efforts open", () =>
-    Effect.gen(function* () {
-      const { ask, sent } = yield* scene
-      for (const [path, body] of [
-        ["/chat/completions", chat({ reasoning_effort: "max" })],
-        ["/responses", response({ reasoning: { effort: "max" } })],
-        [
-          "/messages",
-          {
-            max_tokens: 50,
-            messages: [{ role: "user", content: "Hi" }],
-            thinking: { type: "adaptive" },
-            output_config: { effort: "max" }
-          }
-        ]
-      ] as const) {
-        assert.strictEqual((yield* ask(path, body)).status, 200, path)
-        assert.strictEqual(sent.at(-1).reasoning_effort, "xhigh", path)
-      }
-      const closed = yield* ask("/chat/completions", chat({ reasoning: { effort: "max" } }))
-      assert.strictEqual(closed.status, 400)
-      assert.strictEqual((yield* json(closed)).error.param, "reasoning.effort")
-    }).pipe(Effect.scoped)
+  it.live(
+    "is replaced by the nearest one: effort xhigh for max, except in `reasoning.effort` of chat, which gets 400",
+    () =>
+      Effect.gen(function* () {
+        const { ask, sent } = yield* scene
+        for (const [path, body] of [
+          ["/chat/completions", chat({ reasoning_effort: "max" })],
+          ["/responses", response({ reasoning: { effort: "max" } })],
+          [
+            "/messages",
+            {
+              max_tokens: 50,
+              messages: [{ role: "user", content: "Hi" }],
+              thinking: { type: "adaptive" },
+              output_config: { effort: "max" }
+            }
+          ]
+        ] as const) {
+          assert.strictEqual((yield* ask(path, body)).status, 200, path)
+          assert.strictEqual(sent.at(-1).reasoning_effort, "xhigh", path)
+        }
+        const closed = yield* ask("/chat/completions", chat({ reasoning: { effort: "max" } }))
+        assert.strictEqual(closed.status, 400)
+        assert.strictEqual((yield* json(closed)).error.param, "reasoning.effort")
+      }).pipe(Effect.scoped)
   )
 })

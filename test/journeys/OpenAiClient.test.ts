@@ -1,4 +1,4 @@
-/** The official client, as its users have it: nothing changed but the address and the key. */
+/** OpenAI's official client against the gateway. Only its base URL and its key differ from a client of OpenAI. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import OpenAI, {
@@ -30,7 +30,7 @@ const tools = [
   }
 ]
 
-/** What the service adds to an answer, for which the client has no types. */
+/** The fields that the gateway adds to an answer. The client has no types for them. */
 type Extras = { readonly cost_usd: number; readonly request_id: string; readonly provider: string }
 const extrasOf = (answer: ChatCompletion | ChatCompletionChunk) => answer as unknown as Extras
 
@@ -41,14 +41,14 @@ const clientOf = (service: Service, apiKey: string, options: ClientOptions = {})
 
 const settled = (service: Service, key: string) => Effect.flatMap(get(`${service.api}/requests?limit=100`, key), json)
 
-/** A test with the service running and a customer with ten dollars. */
+/** A test with a running gateway and an account that has $10. */
 const journey = (
   name: string,
   body: (with_: {
     readonly service: Service
     readonly client: OpenAI
     readonly key: string
-    /** What was taken from the account so far, in nano-USD. */
+    /** Returns the charges to the account so far, in nano-USD. */
     readonly spent: Effect.Effect<bigint>
   }) => Promise<void> | Effect.Effect<void>,
   env: Record<string, string> = {}
@@ -73,7 +73,7 @@ const collect = async (stream: AsyncIterable<ChatCompletionChunk>) => {
 const textOf = (chunks: ReadonlyArray<ChatCompletionChunk>) =>
   chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")
 
-/** Waits for an error of this class. */
+/** Awaits a call that must fail with an error of this class. */
 const failing = async <E extends APIError>(
   kind: new (...args: Array<never>) => E,
   call: PromiseLike<unknown>
@@ -84,11 +84,11 @@ const failing = async <E extends APIError>(
     assert.isTrue(error instanceof kind, String(error))
     return error as E
   }
-  return assert.fail("it did not fail")
+  return assert.fail("the call must fail")
 }
 
-describe("answers to the OpenAI client", () => {
-  journey("are whole, with usage and cost", async ({ client, spent }) => {
+describe("the OpenAI client", () => {
+  journey("gets a plain answer with its usage and cost", async ({ client, spent }) => {
     const answer = await client.chat.completions.create({ model, messages })
     const [choice] = answer.choices
     assert.include(choice?.message.content ?? "", "How warm is it in Oslo?")
@@ -103,7 +103,7 @@ describe("answers to the OpenAI client", () => {
     assert.strictEqual(await Effect.runPromise(spent), BigInt(Math.round(extrasOf(answer).cost_usd * 1e9)))
   })
 
-  journey("are streamed, with the cost on the last chunk", async ({ client, spent }) => {
+  journey("gets a stream with the cost on its last chunk", async ({ client, spent }) => {
     const chunks = await collect(await client.chat.completions.create({ model, messages, stream: true }))
     assert.include(textOf(chunks), "How warm is it in Oslo?")
     assert.strictEqual(chunks[0]?.choices[0]?.delta.role, "assistant")
@@ -113,7 +113,7 @@ describe("answers to the OpenAI client", () => {
     assert.strictEqual(await Effect.runPromise(spent), BigInt(Math.round(last.cost_usd * 1e9)))
   })
 
-  journey("are streamed with OpenAI's usage chunk when that is asked for", async ({ client }) => {
+  journey("gets OpenAI's usage chunk when it sets include_usage", async ({ client }) => {
     const options = { stream: true, stream_options: { include_usage: true } } as const
     const chunks = await collect(await client.chat.completions.create({ model, messages, ...options }))
     const last = chunks.at(-1)
@@ -123,7 +123,7 @@ describe("answers to the OpenAI client", () => {
     assert.isAbove(extrasOf(last!).cost_usd, 0)
   })
 
-  journey("are put together by its helper", async ({ client }) => {
+  journey("assembles a stream with its helper", async ({ client }) => {
     for (const include_usage of [false, true]) {
       const runner = client.chat.completions.stream({ model, messages, stream_options: { include_usage } })
       let text = ""
@@ -135,7 +135,7 @@ describe("answers to the OpenAI client", () => {
     }
   })
 
-  journey("keep to a JSON schema", async ({ client }) => {
+  journey("gets output that matches its JSON schema", async ({ client }) => {
     const answer = await client.chat.completions.parse({
       model,
       messages,
@@ -158,7 +158,7 @@ describe("answers to the OpenAI client", () => {
     assert.strictEqual(said.sky, "clear")
   })
 
-  journey("of a reasoning model count the reasoning within the output", async ({ client }) => {
+  journey("gets reasoning tokens counted as part of the completion tokens", async ({ client }) => {
     const answer = await client.chat.completions.create(
       { model: "gpt-5-mini", messages, reasoning_effort: "low" },
       sandbox("reasoning_tokens=64,output_tokens=100")
@@ -167,35 +167,38 @@ describe("answers to the OpenAI client", () => {
     assert.strictEqual(answer.usage?.completion_tokens_details?.reasoning_tokens, 64)
   })
 
-  journey("show what a reasoning model thought when it was asked to", async ({ client }) => {
+  journey("gets the reasoning text of a reasoning model", async ({ client }) => {
     const answer = await client.chat.completions.create({ model: "gpt-5-mini", messages, reasoning_effort: "low" })
     const { reasoning } = answer.choices[0]!.message as { reasoning?: string }
     assert.isNotEmpty(reasoning)
     assert.isAbove(answer.usage?.completion_tokens_details?.reasoning_tokens ?? 0, 0)
   })
 
-  journey("end at a stop sequence, with the likelihood of every word before it", async ({ client }) => {
-    const asked = { model, messages, stop: [" answers"], logprobs: true, top_logprobs: 2, verbosity: "low" } as const
-    const { choices } = await client.chat.completions.create({ ...asked, stop: [...asked.stop] })
-    const [choice] = choices
-    assert.match(choice?.message.content ?? "", /The sandbox$/)
-    const entries = choice?.logprobs?.content ?? []
-    assert.strictEqual(entries.map((entry) => entry.token).join(""), choice?.message.content)
-    assert.isTrue(entries.every((entry) => entry.top_logprobs.length === 2))
-    assert.isNull(choice?.logprobs?.refusal)
-    const chunks = await collect(
-      await client.chat.completions.create({ ...asked, stop: [...asked.stop], stream: true })
-    )
-    assert.strictEqual(textOf(chunks), choice?.message.content)
-    assert.deepStrictEqual(
-      chunks.flatMap((chunk) => chunk.choices[0]?.logprobs?.content ?? []),
-      [...entries]
-    )
-    const weighed = chunks.flatMap((chunk) => chunk.choices[0]?.logprobs ?? [])
-    assert.isTrue(weighed.every(({ refusal }) => refusal === null))
-  })
+  journey(
+    "gets output up to its stop sequence, with the log-probabilities of every token, plain and streamed",
+    async ({ client }) => {
+      const asked = { model, messages, stop: [" answers"], logprobs: true, top_logprobs: 2, verbosity: "low" } as const
+      const { choices } = await client.chat.completions.create({ ...asked, stop: [...asked.stop] })
+      const [choice] = choices
+      assert.match(choice?.message.content ?? "", /The sandbox$/)
+      const entries = choice?.logprobs?.content ?? []
+      assert.strictEqual(entries.map((entry) => entry.token).join(""), choice?.message.content)
+      assert.isTrue(entries.every((entry) => entry.top_logprobs.length === 2))
+      assert.isNull(choice?.logprobs?.refusal)
+      const chunks = await collect(
+        await client.chat.completions.create({ ...asked, stop: [...asked.stop], stream: true })
+      )
+      assert.strictEqual(textOf(chunks), choice?.message.content)
+      assert.deepStrictEqual(
+        chunks.flatMap((chunk) => chunk.choices[0]?.logprobs?.content ?? []),
+        [...entries]
+      )
+      const weighed = chunks.flatMap((chunk) => chunk.choices[0]?.logprobs ?? [])
+      assert.isTrue(weighed.every(({ refusal }) => refusal === null))
+    }
+  )
 
-  journey("take files of text and PDF, and no others", async ({ client }) => {
+  journey("may send text and PDF files, and gets a BadRequestError for other files", async ({ client }) => {
     const file = (file_data: string) =>
       client.chat.completions.create({
         model,
@@ -210,7 +213,7 @@ describe("answers to the OpenAI client", () => {
     assert.deepInclude(refused, { code: "unsupported_parameter", param: "messages[0].content[0].file.file_data" })
   })
 
-  journey("come with headers", async ({ client }) => {
+  journey("gets the request id, rate limit and sandbox headers", async ({ client }) => {
     const { data, request_id, response } = await client.chat.completions.create({ model, messages }).withResponse()
     assert.strictEqual(request_id, extrasOf(data).request_id)
     assert.strictEqual(response.headers.get("x-request-id"), request_id)
@@ -224,13 +227,13 @@ describe("answers to the OpenAI client", () => {
   })
 })
 
-describe("tools of the OpenAI client", () => {
-  journey("go the whole round", async ({ client }) => {
+describe("a tool of the OpenAI client", () => {
+  journey("is called, and its result continues the conversation", async ({ client }) => {
     const first = await client.chat.completions.create({ model, messages, tools })
     const message = first.choices[0]!.message
     assert.strictEqual(first.choices[0]?.finish_reason, "tool_calls")
     const [call] = message.tool_calls ?? []
-    if (call?.type !== "function") return assert.fail("no call of a function")
+    if (call?.type !== "function") return assert.fail("the answer must call a function")
     assert.deepStrictEqual([call.function.name, JSON.parse(call.function.arguments)], ["weather", { city: "Oslo" }])
     const answered = { role: "tool", tool_call_id: call.id, content: "minus four" } as const
     const second = await client.chat.completions.create({ model, messages: [...messages, message, answered], tools })
@@ -238,26 +241,29 @@ describe("tools of the OpenAI client", () => {
     assert.strictEqual(second.choices[0]?.finish_reason, "stop")
   })
 
-  journey("are called in parallel, as far as they are allowed", async ({ client }) => {
-    const many = ["weather", "clock", "calendar"].map((name) => ({ type: "function", function: { name } }) as const)
-    const question = [{ role: "user", content: "What do clock, calendar and weather say?" }] as const
-    const calledBy = async (more: object) => {
-      const runner = client.chat.completions.stream({ model, messages: [...question], tools: many, ...more })
-      const { message } = (await runner.finalChatCompletion()).choices[0]!
-      const calls = message.tool_calls ?? []
-      assert.strictEqual(new Set(calls.map((call) => call.id)).size, calls.length)
-      return calls.map((call) => (call.type === "function" ? call.function.name : call.type))
+  journey(
+    "is called in parallel with others unless parallel_tool_calls is false, and only when allowed_tools has it",
+    async ({ client }) => {
+      const many = ["weather", "clock", "calendar"].map((name) => ({ type: "function", function: { name } }) as const)
+      const question = [{ role: "user", content: "What do clock, calendar and weather say?" }] as const
+      const calledBy = async (more: object) => {
+        const runner = client.chat.completions.stream({ model, messages: [...question], tools: many, ...more })
+        const { message } = (await runner.finalChatCompletion()).choices[0]!
+        const calls = message.tool_calls ?? []
+        assert.strictEqual(new Set(calls.map((call) => call.id)).size, calls.length)
+        return calls.map((call) => (call.type === "function" ? call.function.name : call.type))
+      }
+      assert.deepStrictEqual(await calledBy({}), ["weather", "clock", "calendar"])
+      assert.deepStrictEqual(await calledBy({ parallel_tool_calls: false }), ["weather"])
+      const allowed_tools = { mode: "required", tools: [many[2], many[1]] }
+      assert.deepStrictEqual(await calledBy({ tool_choice: { type: "allowed_tools", allowed_tools } }), [
+        "clock",
+        "calendar"
+      ])
     }
-    assert.deepStrictEqual(await calledBy({}), ["weather", "clock", "calendar"])
-    assert.deepStrictEqual(await calledBy({ parallel_tool_calls: false }), ["weather"])
-    const allowed_tools = { mode: "required", tools: [many[2], many[1]] }
-    assert.deepStrictEqual(await calledBy({ tool_choice: { type: "allowed_tools", allowed_tools } }), [
-      "clock",
-      "calendar"
-    ])
-  })
+  )
 
-  journey("go the whole round streamed", async ({ client }) => {
+  journey("is called in a stream, and its result continues the conversation", async ({ client }) => {
     const chunks = await collect(await client.chat.completions.create({ model, messages, tools, stream: true }))
     const deltas = chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? [])
     assert.deepStrictEqual(
@@ -277,7 +283,7 @@ describe("tools of the OpenAI client", () => {
     assert.include(textOf(await collect(await client.chat.completions.create(options))), "minus four")
   })
 
-  journey("are run by its helper", async ({ client }) => {
+  journey("is run by the client's runTools helper", async ({ client }) => {
     const asked: Array<unknown> = []
     const runner = client.chat.completions.runTools({
       model,
@@ -301,13 +307,13 @@ describe("tools of the OpenAI client", () => {
   })
 })
 
-describe("errors to the OpenAI client", () => {
+describe("an error to the OpenAI client", () => {
   const cases = [
-    ["an unknown key", AuthenticationError, 401, "invalid_api_key"],
-    ["a management key", PermissionDeniedError, 403, "wrong_key_kind"]
+    ["an AuthenticationError for an unknown key", AuthenticationError, 401, "invalid_api_key"],
+    ["a PermissionDeniedError for a management key", PermissionDeniedError, 403, "wrong_key_kind"]
   ] as const
   for (const [name, kind, status, code] of cases) {
-    it.live(`are typed: ${name}`, () =>
+    it.live(`is ${name}`, () =>
       Effect.gen(function* () {
         const service = yield* startService()
         const { managementKey } = yield* service.account(1)
@@ -320,7 +326,7 @@ describe("errors to the OpenAI client", () => {
     )
   }
 
-  journey("are typed: a wrong request, with the field and the reasons", async ({ client }) => {
+  journey("is a BadRequestError that names the field of an invalid request", async ({ client }) => {
     const wrong = client.chat.completions.create({ model, messages, temperature: 3 })
     const error = await failing(BadRequestError, wrong)
     assert.deepStrictEqual(
@@ -331,7 +337,7 @@ describe("errors to the OpenAI client", () => {
     assert.deepStrictEqual([unsupported.code, unsupported.param], ["unsupported_parameter", "n"])
   })
 
-  journey("are typed: nothing there", async ({ client }) => {
+  journey("is a NotFoundError for an unknown preset, model or route", async ({ client }) => {
     const preset = await failing(NotFoundError, client.chat.completions.create({ model: "@none", messages }))
     assert.strictEqual(preset.code, "not_found")
     const absent = await failing(NotFoundError, client.models.retrieve("gpt-0"))
@@ -340,7 +346,7 @@ describe("errors to the OpenAI client", () => {
     assert.strictEqual(elsewhere.code, "unknown_route")
   })
 
-  it.live("are typed: no money", () =>
+  it.live("is an APIError with status 402 when the account has no balance", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(0)
@@ -354,7 +360,7 @@ describe("errors to the OpenAI client", () => {
   )
 
   journey(
-    "are typed: too many requests, with the time to wait",
+    "is a RateLimitError with a retry-after header when the rate limit is exceeded",
     async ({ key, service }) => {
       const client = clientOf(service, key, { maxRetries: 0 })
       for (let sent = 0; sent < 3; sent++) await client.chat.completions.create({ model, messages })
@@ -369,35 +375,41 @@ describe("errors to the OpenAI client", () => {
     { RATE_LIMIT_SCALE: "0.05" }
   )
 
-  journey("are typed: nobody could serve, after which nothing is charged", async ({ key, service, spent }) => {
-    const client = clientOf(service, key, { maxRetries: 0, defaultHeaders: { "x-svc-sandbox": "fault=error" } })
-    const error = await failing(InternalServerError, client.chat.completions.create({ model, messages }))
-    assert.deepStrictEqual([error.status, error.code], [502, "upstream_error"])
-    const streamed = client.chat.completions.create({ model, messages, stream: true })
-    assert.strictEqual((await failing(InternalServerError, streamed)).status, 502)
-    const empty = client.chat.completions.create({ model, messages }, sandbox("fault=empty"))
-    assert.strictEqual((await failing(InternalServerError, empty)).code, "empty_completion")
-    assert.strictEqual(await Effect.runPromise(spent), 0n)
-  })
-
-  journey("are thrown by a stream that breaks, after what had come", async ({ client, spent }) => {
-    const stream = await client.chat.completions.create(
-      { model, messages, stream: true },
-      sandbox("fault=break,after=3")
-    )
-    const seen: Array<string> = []
-    const read = async () => {
-      for await (const chunk of stream) seen.push(chunk.choices[0]?.delta.content ?? "")
+  journey(
+    "is an InternalServerError with status 502 when every provider fails, and nothing is charged",
+    async ({ key, service, spent }) => {
+      const client = clientOf(service, key, { maxRetries: 0, defaultHeaders: { "x-svc-sandbox": "fault=error" } })
+      const error = await failing(InternalServerError, client.chat.completions.create({ model, messages }))
+      assert.deepStrictEqual([error.status, error.code], [502, "upstream_error"])
+      const streamed = client.chat.completions.create({ model, messages, stream: true })
+      assert.strictEqual((await failing(InternalServerError, streamed)).status, 502)
+      const empty = client.chat.completions.create({ model, messages }, sandbox("fault=empty"))
+      assert.strictEqual((await failing(InternalServerError, empty)).code, "empty_completion")
+      assert.strictEqual(await Effect.runPromise(spent), 0n)
     }
-    const error = await failing<APIError>(APIError, read())
-    assert.strictEqual(error.code, "upstream_error")
-    assert.lengthOf(seen, 3)
-    assert.isAbove(Number(await Effect.runPromise(spent)), 0)
-  })
+  )
+
+  journey(
+    "ends a stream that breaks, after the client has received the output before it",
+    async ({ client, spent }) => {
+      const stream = await client.chat.completions.create(
+        { model, messages, stream: true },
+        sandbox("fault=break,after=3")
+      )
+      const seen: Array<string> = []
+      const read = async () => {
+        for await (const chunk of stream) seen.push(chunk.choices[0]?.delta.content ?? "")
+      }
+      const error = await failing<APIError>(APIError, read())
+      assert.strictEqual(error.code, "upstream_error")
+      assert.lengthOf(seen, 3)
+      assert.isAbove(Number(await Effect.runPromise(spent)), 0)
+    }
+  )
 })
 
-describe("retries of the OpenAI client", () => {
-  /** Fails the first calls as told, then lets them through; `tries` says how many there were. */
+describe("the OpenAI client's retry", () => {
+  /** A `fetch` whose first calls have these faults. `tries` returns the number of calls. */
   const failingFirst = (...steering: ReadonlyArray<string>) => {
     let tries = 0
     return {
@@ -411,7 +423,7 @@ describe("retries of the OpenAI client", () => {
     }
   }
 
-  journey("converge when a provider recovers, and pay once", ({ key, service, spent }) =>
+  journey("succeeds when the provider recovers, and only the success is charged", ({ key, service, spent }) =>
     Effect.gen(function* () {
       const flaky = failingFirst("fault=error", "fault=rate_limit")
       const client = clientOf(service, key, { fetch: flaky.fetch })
@@ -426,7 +438,7 @@ describe("retries of the OpenAI client", () => {
     })
   )
 
-  journey("do not happen where they are of no use", async ({ key, service }) => {
+  journey("does not happen after a 400", async ({ key, service }) => {
     const steady = failingFirst()
     const client = clientOf(service, key, { fetch: steady.fetch })
     await failing(BadRequestError, client.chat.completions.create({ model: "gpt-0", messages }))
@@ -434,10 +446,10 @@ describe("retries of the OpenAI client", () => {
   })
 })
 
-describe("idempotency keys of the OpenAI client", () => {
+describe("an idempotency key of the OpenAI client", () => {
   const once = { headers: { "idempotency-key": "order-7" } }
 
-  journey("make a repeat the same answer, at one price", ({ client, key, service, spent }) =>
+  journey("replays the first answer without a second charge or receipt", ({ client, key, service, spent }) =>
     Effect.gen(function* () {
       const ask = Effect.promise(() => client.chat.completions.create({ model, messages }, once).withResponse())
       const first = yield* ask
@@ -453,7 +465,7 @@ describe("idempotency keys of the OpenAI client", () => {
     })
   )
 
-  journey("make a repeated stream the same stream", async ({ client, spent }) => {
+  journey("replays the first stream without a second charge", async ({ client, spent }) => {
     const ask = async () => collect(await client.chat.completions.create({ model, messages, stream: true }, once))
     const first = await ask()
     const paid = await Effect.runPromise(spent)
@@ -463,7 +475,7 @@ describe("idempotency keys of the OpenAI client", () => {
     assert.strictEqual(await Effect.runPromise(spent), paid)
   })
 
-  journey("are for one request, and answered 422 for another", async ({ client }) => {
+  journey("gets 422 when it is reused for a different request", async ({ client }) => {
     await client.chat.completions.create({ model, messages }, once)
     const other = client.chat.completions.create({ model, messages, temperature: 1 }, once)
     const error = await failing(UnprocessableEntityError, other)
@@ -471,13 +483,13 @@ describe("idempotency keys of the OpenAI client", () => {
   })
 
   journey(
-    "are answered 409 while the first still runs, on which the client comes to the same answer",
+    "gets 409 while its first request runs, and the client's retry gets the first answer",
     ({ client, key, service, spent }) =>
       Effect.gen(function* () {
         const headers = { ...once.headers, "x-svc-sandbox": "latency_ms=1500" }
         const patient = clientOf(service, key, { maxRetries: 5 })
         const running = client.chat.completions.create({ model, messages }, { headers })
-        // A promise of the client begins when it is asked for.
+        // The client sends a request only when its promise is awaited.
         const first = running.then((answer) => answer)
         yield* Effect.repeat(settled(service, key), { until: ({ data }) => data.length === 1 })
         const hasty = clientOf(service, key, { maxRetries: 0 })
@@ -494,8 +506,8 @@ describe("idempotency keys of the OpenAI client", () => {
   )
 })
 
-describe("models to the OpenAI client", () => {
-  journey("are listed and found, with a slash in the id too", async ({ client }) => {
+describe("a model", () => {
+  journey("is listed to and retrieved by the OpenAI client, also when its id has a slash", async ({ client }) => {
     const ids: Array<string> = []
     for await (const { id } of client.models.list()) ids.push(id)
     assert.includeMembers(ids, [model, "svc/auto", "meta-llama/llama-3.3-70b-instruct"])

@@ -1,4 +1,4 @@
-/** The official client's responses, as its users have them: nothing changed but the address and the key. */
+/** OpenAI's official client with the Responses API of the gateway. Only its base URL and its key differ from a client of OpenAI. */
 import { LLMock } from "@copilotkit/aimock"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -25,12 +25,12 @@ const tools: Array<FunctionTool> = [
   }
 ]
 
-/** What the service adds to an answer, for which the client has no types. */
+/** Returns the cost that the gateway adds to an answer. The client has no type for it. */
 const costOf = (answer: Answer): number => (answer as unknown as { readonly cost_usd: number }).cost_usd
 
 const sandbox = (steering: string) => ({ headers: { "x-svc-sandbox": steering } })
 
-/** A test with the service running and a customer with ten dollars. */
+/** A test with a running gateway and an account that has $10. */
 const journey = (
   name: string,
   body: (with_: { readonly client: OpenAI; readonly spent: Effect.Effect<bigint> }) => Promise<void>
@@ -51,7 +51,7 @@ const collect = async (stream: AsyncIterable<ResponseStreamEvent>) => {
   return events
 }
 
-/** Waits for an error of this class. */
+/** Awaits a call that must fail with an error of this class. */
 const failing = async <E extends APIError>(
   kind: new (...args: Array<never>) => E,
   call: PromiseLike<unknown>
@@ -62,11 +62,11 @@ const failing = async <E extends APIError>(
     assert.isTrue(error instanceof kind, String(error))
     return error as E
   }
-  return assert.fail("it did not fail")
+  return assert.fail("the call must fail")
 }
 
-describe("responses to the OpenAI client", () => {
-  journey("are whole, with usage and cost", async ({ client, spent }) => {
+describe("a response to the OpenAI client", () => {
+  journey("has its usage and cost when it is plain", async ({ client, spent }) => {
     const answer = await client.responses.create({ model, input, instructions: "Be brief.", metadata: { a: "b" } })
     assert.include(answer.output_text, input)
     assert.deepStrictEqual(
@@ -79,7 +79,7 @@ describe("responses to the OpenAI client", () => {
     assert.strictEqual(await Effect.runPromise(spent), BigInt(Math.round(costOf(answer) * 1e9)))
   })
 
-  journey("are streamed by events in their order", async ({ client }) => {
+  journey("has its stream's events numbered in order, and the cost in the last one", async ({ client }) => {
     const stream = await client.responses.create(
       { model: "o4-mini", input, stream: true },
       sandbox("reasoning_tokens=5,output_tokens=12")
@@ -94,7 +94,7 @@ describe("responses to the OpenAI client", () => {
     assert.isTrue(last?.type === "response.completed" && costOf(last.response) > 0)
   })
 
-  journey("are put together by its helper, the same as a whole one", async ({ client, spent }) => {
+  journey("is assembled from a stream by the client's helper, equal to a plain one", async ({ client, spent }) => {
     const steering = sandbox("reasoning_tokens=5,output_tokens=40")
     const runner = client.responses.stream({ model, input }, steering)
     let text = ""
@@ -110,7 +110,7 @@ describe("responses to the OpenAI client", () => {
     assert.deepStrictEqual([whole.output_text, whole.usage], [streamed.output_text, streamed.usage])
   })
 
-  journey("say why they are not complete", async ({ client }) => {
+  journey("is incomplete with the reason when max_output_tokens cuts it", async ({ client }) => {
     const body = { model, input, max_output_tokens: 16 }
     const whole = await client.responses.create(body, sandbox("output_tokens=90"))
     assert.deepStrictEqual([whole.status, whole.incomplete_details], ["incomplete", { reason: "max_output_tokens" }])
@@ -119,7 +119,7 @@ describe("responses to the OpenAI client", () => {
     assert.strictEqual(streamed.output_text, whole.output_text)
   })
 
-  journey("keep to a schema of zod's", async ({ client }) => {
+  journey("matches a Zod schema, plain and streamed", async ({ client }) => {
     const text = { format: zodTextFormat(z.object({ city: z.string(), degrees: z.number() }), "weather") }
     const whole = await client.responses.parse({ model, input, text })
     assert.strictEqual(typeof whole.output_parsed?.degrees, "number")
@@ -128,7 +128,7 @@ describe("responses to the OpenAI client", () => {
   })
 
   for (const streamed of [false, true]) {
-    journey(`go on after a call of a tool, ${streamed ? "streamed" : "whole"}`, async ({ client }) => {
+    journey(`continues after the result of a tool call, ${streamed ? "streamed" : "plain"}`, async ({ client }) => {
       const ask = (items: ResponseInput): PromiseLike<Answer> =>
         streamed
           ? client.responses.stream({ model, input: items, tools }).finalResponse()
@@ -136,7 +136,7 @@ describe("responses to the OpenAI client", () => {
       const asked: ResponseInput = [{ role: "user", content: input }]
       const first = await ask(asked)
       const [call] = first.output
-      if (call?.type !== "function_call") return assert.fail("no call")
+      if (call?.type !== "function_call") return assert.fail("the answer must have a tool call")
       assert.deepStrictEqual([call.name, JSON.parse(call.arguments)], ["weather", { city: "Oslo" }])
       const output = { type: "function_call_output" as const, call_id: call.call_id, output: "12 degrees" }
       const second = await ask([...asked, ...(first.output as ResponseInput), output])
@@ -144,54 +144,60 @@ describe("responses to the OpenAI client", () => {
     })
   }
 
-  journey("go on without reasoning that the client only points at, and name it", async ({ client }) => {
-    const ask = (items: ResponseInput, store: boolean | null = null) =>
-      client.responses
-        .create({ model: "gpt-5.4", input: items, tools, reasoning: { effort: "low", summary: "auto" }, store })
-        .withResponse()
-    const asked: ResponseInput = [{ role: "user", content: input }]
-    const { output } = (await ask(asked)).data
-    assert.deepStrictEqual(
-      output.map(({ type }) => type),
-      ["reasoning", "function_call"]
-    )
-    const [reasoning, call] = output
-    if (call?.type !== "function_call") return assert.fail("no call")
-    const result = { type: "function_call_output", call_id: call.call_id, output: "minus four" } as const
-    const reference = { type: "item_reference", id: reasoning!.id! } as const
-    const { data, response } = await ask([...asked, reference, call, result])
-    assert.include(data.output_text, "minus four")
-    assert.include(response.headers.get("x-svc-ignored-parameters") ?? "", "input[1]")
-    const message = { type: "item_reference", id: "msg_1" } as const
-    const error = await failing(BadRequestError, ask([...asked, message, call, result]))
-    assert.deepStrictEqual([error.code, error.param], ["unsupported_parameter", "input[1].type"])
-    assert.include(error.message, "Set `store: false`, and send the item itself")
-    assert.include(error.message, "`providerOptions: { openai: { store: false } }`")
-    const said = { type: "message", role: "assistant", content: "Let me see." } as const
-    assert.include((await ask([...asked, said, call, result], false)).data.output_text, "minus four")
-  })
-
-  journey("are the same again under an idempotency key, whole and streamed", async ({ client, spent }) => {
-    for (const stream of [false, true]) {
-      const options = { headers: { "idempotency-key": `the-same-${stream}` } }
-      const ask = (): PromiseLike<Answer> =>
-        stream
-          ? client.responses.stream({ model, input }, options).finalResponse()
-          : client.responses.create({ model, input }, options)
-      const first = await ask()
-      const charged = await Effect.runPromise(spent)
-      const again = await ask()
-      assert.deepStrictEqual([again.id, again.output, again.usage], [first.id, first.output, first.usage])
-      assert.strictEqual(await Effect.runPromise(spent), charged)
+  journey(
+    "ignores and reports a reference to reasoning, and gets 400 for a reference to a message",
+    async ({ client }) => {
+      const ask = (items: ResponseInput, store: boolean | null = null) =>
+        client.responses
+          .create({ model: "gpt-5.4", input: items, tools, reasoning: { effort: "low", summary: "auto" }, store })
+          .withResponse()
+      const asked: ResponseInput = [{ role: "user", content: input }]
+      const { output } = (await ask(asked)).data
+      assert.deepStrictEqual(
+        output.map(({ type }) => type),
+        ["reasoning", "function_call"]
+      )
+      const [reasoning, call] = output
+      if (call?.type !== "function_call") return assert.fail("the answer must have a tool call")
+      const result = { type: "function_call_output", call_id: call.call_id, output: "minus four" } as const
+      const reference = { type: "item_reference", id: reasoning!.id! } as const
+      const { data, response } = await ask([...asked, reference, call, result])
+      assert.include(data.output_text, "minus four")
+      assert.include(response.headers.get("x-svc-ignored-parameters") ?? "", "input[1]")
+      const message = { type: "item_reference", id: "msg_1" } as const
+      const error = await failing(BadRequestError, ask([...asked, message, call, result]))
+      assert.deepStrictEqual([error.code, error.param], ["unsupported_parameter", "input[1].type"])
+      assert.include(error.message, "Set `store: false`, and send the item itself")
+      assert.include(error.message, "`providerOptions: { openai: { store: false } }`")
+      const said = { type: "message", role: "assistant", content: "Let me see." } as const
+      assert.include((await ask([...asked, said, call, result], false)).data.output_text, "minus four")
     }
-  })
+  )
 
-  journey("fail with the client's own errors", async ({ client }) => {
+  journey(
+    "is replayed under an idempotency key without a second charge, plain and streamed",
+    async ({ client, spent }) => {
+      for (const stream of [false, true]) {
+        const options = { headers: { "idempotency-key": `the-same-${stream}` } }
+        const ask = (): PromiseLike<Answer> =>
+          stream
+            ? client.responses.stream({ model, input }, options).finalResponse()
+            : client.responses.create({ model, input }, options)
+        const first = await ask()
+        const charged = await Effect.runPromise(spent)
+        const again = await ask()
+        assert.deepStrictEqual([again.id, again.output, again.usage], [first.id, first.output, first.usage])
+        assert.strictEqual(await Effect.runPromise(spent), charged)
+      }
+    }
+  )
+
+  journey("fails with the client's own error classes", async ({ client }) => {
     const wrong = await failing(BadRequestError, client.responses.create({ model, input, temperature: 9 }))
     assert.deepStrictEqual([wrong.code, wrong.param], ["validation_error", "temperature"])
     const kept = await failing(BadRequestError, client.responses.create({ model, input, store: true }))
     assert.deepStrictEqual([kept.code, kept.param], ["unsupported_parameter", "store"])
-    const stranger = new OpenAI({ apiKey: "svc_sk_nobody", baseURL: client.baseURL, maxRetries: 0 })
+    const stranger = new OpenAI({ apiKey: "svc_sk_unknown", baseURL: client.baseURL, maxRetries: 0 })
     await failing(AuthenticationError, stranger.responses.create({ model, input }))
     await failing(InternalServerError, client.responses.create({ model, input }, sandbox("fault=error")))
     const broken = sandbox("fault=break,after=2,output_tokens=200")
@@ -201,7 +207,7 @@ describe("responses to the OpenAI client", () => {
     assert.strictEqual((await failing(APIError, raw)).code, "upstream_error")
   })
 
-  journey("can be counted before they are asked for, for nothing", async ({ client, spent }) => {
+  journey("has its input tokens counted without a charge", async ({ client, spent }) => {
     const { input_tokens, object } = await client.responses.inputTokens.count({ model, input })
     assert.strictEqual(object, "response.input_tokens")
     assert.isAbove(input_tokens, 3)
@@ -213,7 +219,7 @@ describe("responses to the OpenAI client", () => {
   })
 })
 
-/** A simulation of all three wires, which knows nothing of this service. */
+/** An independent simulation of all three vendors' wire formats. */
 const simulation = Effect.acquireRelease(
   Effect.promise(async () => {
     const mock = new LLMock({ port: 0, chunkSize: 4, logLevel: "silent" })
@@ -227,9 +233,9 @@ const simulation = Effect.acquireRelease(
   (mock) => Effect.promise(() => mock.stop())
 )
 
-describe("responses of every wire", () => {
+describe("a response", () => {
   for (const named of ["gpt-4o-mini", "claude-sonnet-4-5", "gemini-2.5-flash"]) {
-    it.live(`are the same of ${named}, whole and streamed, with calls side by side`, () =>
+    it.live(`of ${named} has the same text, usage and parallel tool calls, plain and streamed`, () =>
       Effect.gen(function* () {
         const { url } = yield* simulation
         const service = yield* startService({

@@ -1,4 +1,4 @@
-/** PDF files in prompts: what each vendor's host is sent of them in every dialect, and what is refused before anything is held. */
+/** PDF files in prompts: each vendor's host receives them from every dialect, and unreadable ones are refused before the hold. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstream } from "../providers/upstream.ts"
@@ -13,10 +13,10 @@ const url = pdfUrl(file)
 
 interface Host {
   readonly model: string
-  /** A whole answer, and the events of one. */
+  /** A plain answer, and the events of a streamed one. */
   readonly whole: object
   readonly events: ReadonlyArray<object | string>
-  /** Where a request has the file, by how it came. */
+  /** Checks the file in the body that the host received, for a file in the prompt or in a tool result. */
   readonly sent: (body: Frame, from: "prompt" | "result", name: string | undefined) => void
 }
 
@@ -77,7 +77,7 @@ const hosts: Readonly<Record<"anthropic" | "gemini" | "openai", Host>> = {
 
 type Vendor = keyof typeof hosts
 
-/** A request of each dialect with the file in its prompt or in a tool's result. */
+/** A request in each dialect with the file in its prompt or in a tool result. */
 const dialects: Readonly<Record<string, (model: string, from: "prompt" | "result", name?: string) => object>> = {
   "/chat/completions": (model, from, filename) => {
     const content = [
@@ -133,7 +133,7 @@ const dialects: Readonly<Record<string, (model: string, from: "prompt" | "result
   }
 }
 
-/** A host of a vendor's wire, which answers whole or as events, whatever is asked, and the bodies it was sent. */
+/** A host with a vendor's wire format that gives one answer to every request, plain or streamed, and records the bodies. */
 const hostOf = (vendor: Vendor) =>
   Effect.gen(function* () {
     const bodies: Array<Frame> = []
@@ -181,7 +181,7 @@ const receiptsOf = (service: Service, key: string) =>
   Effect.map(Effect.flatMap(get(`${service.api}/requests?limit=100`, key), json), ({ data: all }) => all)
 
 describe("a PDF file in a prompt", () => {
-  it.live("reaches each vendor's host in its own words, from every dialect, whole and streamed", () =>
+  it.live("reaches each vendor's host in its own wire format, from every dialect, plain and streamed", () =>
     Effect.gen(function* () {
       const { key, service, ...others } = yield* gateway
       for (const vendor of ["anthropic", "gemini", "openai"] as const) {
@@ -211,7 +211,7 @@ describe("a PDF file in a prompt", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes with what is said of it, and reasons beside tools over OpenAI's responses", () =>
+  it.live("keeps its title and context for each vendor, also over OpenAI's responses with tools and reasoning", () =>
     Effect.gen(function* () {
       const { anthropic, gemini, key, openai, service } = yield* gateway
       const block = { ...document("report.pdf"), context: "Of last year", cache_control: { type: "ephemeral" } }
@@ -244,7 +244,7 @@ describe("a PDF file in a prompt", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused by name before the hold where no provider of the model reads it", () =>
+  it.live("gets 400 with its field before the hold when no provider of the model reads PDFs", () =>
     Effect.gen(function* () {
       const { balance, key, openai, service } = yield* gateway
       const fields = {
@@ -261,7 +261,7 @@ describe("a PDF file in a prompt", () => {
         }
       }
       assert.deepStrictEqual(openai.bodies, [])
-      // A model of the chain that reads it is asked.
+      // The model of the chain that reads PDFs serves.
       const chain = { ...dialects["/chat/completions"]!("x", "prompt"), model: "qwen/qwen3.7-plus,gpt-4o-mini" }
       const answer = yield* json(yield* post(`${service.api}/chat/completions`, key, chain))
       assert.deepStrictEqual([answer.resolved_model, answer.provider], ["gpt-4o-mini", "openai"])
@@ -273,87 +273,97 @@ describe("a PDF file in a prompt", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused with its field where its pages cannot be counted, and costs nothing", () =>
-    Effect.gen(function* () {
-      const { balance, key, openai, service } = yield* gateway
-      const cases: ReadonlyArray<readonly [Buffer, string]> = [
-        [Buffer.from("hello!"), "must be a PDF file"],
-        [pdfOf({ 1: "<< /Pages 2 0 R >>", 2: "<< /Kids [2 0 R] >>" }), "whose pages can be counted"],
-        [pdfOf({ 1: "<< /Pages 2 0 R >>" }, "/Encrypt 9 0 R"), "without encryption"],
-        [pdfWith(Array.from({ length: 101 }, () => "x")), "at most 100 pages"]
-      ]
-      for (const [wrong, message] of cases) {
-        const content = [{ type: "file", file: { file_data: pdfUrl(wrong) } }]
-        const asked = { model: "gpt-4o-mini", messages: [{ role: "user", content }] }
-        const [status, code, param, said] = yield* reasonOf(yield* post(`${service.api}/chat/completions`, key, asked))
-        assert.deepStrictEqual(
-          [status, code, param],
-          [400, "validation_error", "messages[0].content[0].file.file_data"],
-          message
-        )
-        assert.include(said, message)
-      }
-      for (const [source, param] of [
-        [{ type: "url", url: "https://example.com/a.pdf" }, "messages[0].content[0].source.type"],
-        [{ type: "file", file_id: "file_1" }, "messages[0].content[0].source.type"],
-        [{ type: "base64", media_type: "application/pdf", data: "JVBERi0-" }, "messages[0].content[0].source.data"]
-      ] as const) {
-        const content = [{ type: "document", source }]
-        const asked = { model: "claude-sonnet-4-5", max_tokens: 9, messages: [{ role: "user", content }] }
-        assert.strictEqual((yield* reasonOf(yield* post(`${service.api}/messages`, key, asked)))[2], param)
-      }
-      for (const [part, param] of [
-        [{ type: "input_file", file_url: "https://example.com/a.pdf" }, "input[0].content[0].file_url"],
-        [{ type: "input_file", file_id: "file_1" }, "input[0].content[0].file_id"]
-      ] as const) {
-        const asked = { model: "gpt-4o-mini", input: [{ role: "user", content: [part] }] }
-        assert.strictEqual((yield* reasonOf(yield* post(`${service.api}/responses`, key, asked)))[2], param)
-      }
-      assert.deepStrictEqual(openai.bodies, [])
-      assert.deepStrictEqual(yield* balance, { posted: TEN_DOLLARS, held: 0n })
-    }).pipe(Effect.scoped)
+  it.live(
+    "gets 400 with its field and no charge when its pages cannot be counted, are too many, or are not sent inline",
+    () =>
+      Effect.gen(function* () {
+        const { balance, key, openai, service } = yield* gateway
+        const cases: ReadonlyArray<readonly [Buffer, string]> = [
+          [Buffer.from("hello!"), "must be a PDF file"],
+          [pdfOf({ 1: "<< /Pages 2 0 R >>", 2: "<< /Kids [2 0 R] >>" }), "whose pages can be counted"],
+          [pdfOf({ 1: "<< /Pages 2 0 R >>" }, "/Encrypt 9 0 R"), "without encryption"],
+          [pdfWith(Array.from({ length: 101 }, () => "x")), "at most 100 pages"]
+        ]
+        for (const [wrong, message] of cases) {
+          const content = [{ type: "file", file: { file_data: pdfUrl(wrong) } }]
+          const asked = { model: "gpt-4o-mini", messages: [{ role: "user", content }] }
+          const [status, code, param, said] = yield* reasonOf(
+            yield* post(`${service.api}/chat/completions`, key, asked)
+          )
+          assert.deepStrictEqual(
+            [status, code, param],
+            [400, "validation_error", "messages[0].content[0].file.file_data"],
+            message
+          )
+          assert.include(said, message)
+        }
+        for (const [source, param] of [
+          [{ type: "url", url: "https://example.com/a.pdf" }, "messages[0].content[0].source.type"],
+          [{ type: "file", file_id: "file_1" }, "messages[0].content[0].source.type"],
+          [{ type: "base64", media_type: "application/pdf", data: "JVBERi0-" }, "messages[0].content[0].source.data"]
+        ] as const) {
+          const content = [{ type: "document", source }]
+          const asked = { model: "claude-sonnet-4-5", max_tokens: 9, messages: [{ role: "user", content }] }
+          assert.strictEqual((yield* reasonOf(yield* post(`${service.api}/messages`, key, asked)))[2], param)
+        }
+        for (const [part, param] of [
+          [{ type: "input_file", file_url: "https://example.com/a.pdf" }, "input[0].content[0].file_url"],
+          [{ type: "input_file", file_id: "file_1" }, "input[0].content[0].file_id"]
+        ] as const) {
+          const asked = { model: "gpt-4o-mini", input: [{ role: "user", content: [part] }] }
+          assert.strictEqual((yield* reasonOf(yield* post(`${service.api}/responses`, key, asked)))[2], param)
+        }
+        assert.deepStrictEqual(openai.bodies, [])
+        assert.deepStrictEqual(yield* balance, { posted: TEN_DOLLARS, held: 0n })
+      }).pipe(Effect.scoped)
   )
 
-  it.live("is held for by its pages and its text, counted as a prompt, and replayed under its key", () =>
-    Effect.gen(function* () {
-      const { balance, key, openai, service } = yield* gateway
-      const requestOf = dialects["/messages"]!
-      const counted = yield* post(`${service.api}/messages/count_tokens`, key, requestOf("claude-sonnet-4-5", "prompt"))
-      assert.isAbove((yield* json(counted)).input_tokens, 2 * 765)
-      const dense = pdfOf({
-        1: "<< /Pages 2 0 R >>",
-        2: "<< /Kids [3 0 R] >>",
-        3: "<< /Type /Page /Contents 4 0 R >>",
-        4: `<< /Length 0 >>\nstream\n${linesOf("dense words ".repeat(2_000))}\nendstream`
-      })
-      const hold = (pdf: Buffer) =>
-        Effect.map(
-          Effect.flatMap(
-            post(`${service.api}/estimate`, key, {
-              model: "claude-sonnet-4-5",
-              max_tokens: 1,
-              messages: [{ role: "user", content: [{ type: "file", file: { file_data: pdfUrl(pdf) } }] }]
-            }),
-            json
-          ),
-          ({ hold_usd }) => hold_usd as number
+  it.live(
+    "is held for by its pages and text, counts as prompt tokens, and is part of an idempotency key's request",
+    () =>
+      Effect.gen(function* () {
+        const { balance, key, openai, service } = yield* gateway
+        const requestOf = dialects["/messages"]!
+        const counted = yield* post(
+          `${service.api}/messages/count_tokens`,
+          key,
+          requestOf("claude-sonnet-4-5", "prompt")
         )
-      // $3.75 a million tokens that a cache may be written with: two pages at 8,192, and one with 24,000 bytes of text, of which 3,000 are within the page.
-      const rate = 3.75 / 1_000_000
-      assert.isAtLeast(yield* hold(file), 2 * 8_192 * rate)
-      assert.isBelow(yield* hold(file), 2 * 8_192 * rate * 1.1)
-      assert.isAtLeast(yield* hold(dense), (8_192 + 21_000) * rate)
-      const again = { "idempotency-key": "one" }
-      const ask = post(`${service.api}/messages`, key, requestOf("gpt-4o-mini", "prompt"), again)
-      const first = yield* json(yield* ask)
-      const second = yield* ask
-      assert.strictEqual(second.headers.get("idempotency-replayed"), "true")
-      assert.deepStrictEqual((yield* json(second)).content, first.content)
-      assert.strictEqual(openai.bodies.length, 1)
-      const other = post(`${service.api}/messages`, key, requestOf("gpt-4o-mini", "prompt", "b.pdf"), again)
-      assert.strictEqual((yield* other).status, 422)
-      // 3,000 × $0.15 + 9 × $0.60, per million.
-      assert.deepStrictEqual(yield* balance, { posted: TEN_DOLLARS - 455_400n, held: 0n })
-    }).pipe(Effect.scoped)
+        assert.isAbove((yield* json(counted)).input_tokens, 2 * 765)
+        const dense = pdfOf({
+          1: "<< /Pages 2 0 R >>",
+          2: "<< /Kids [3 0 R] >>",
+          3: "<< /Type /Page /Contents 4 0 R >>",
+          4: `<< /Length 0 >>\nstream\n${linesOf("dense words ".repeat(2_000))}\nendstream`
+        })
+        const hold = (pdf: Buffer) =>
+          Effect.map(
+            Effect.flatMap(
+              post(`${service.api}/estimate`, key, {
+                model: "claude-sonnet-4-5",
+                max_tokens: 1,
+                messages: [{ role: "user", content: [{ type: "file", file: { file_data: pdfUrl(pdf) } }] }]
+              }),
+              json
+            ),
+            ({ hold_usd }) => hold_usd as number
+          )
+        // Holds use the cache write rate of $3.75 per million tokens: 8,192 tokens a page, and one for each byte of its text beyond 3,000.
+        const rate = 3.75 / 1_000_000
+        assert.isAtLeast(yield* hold(file), 2 * 8_192 * rate)
+        assert.isBelow(yield* hold(file), 2 * 8_192 * rate * 1.1)
+        assert.isAtLeast(yield* hold(dense), (8_192 + 21_000) * rate)
+        const again = { "idempotency-key": "one" }
+        const ask = post(`${service.api}/messages`, key, requestOf("gpt-4o-mini", "prompt"), again)
+        const first = yield* json(yield* ask)
+        const second = yield* ask
+        assert.strictEqual(second.headers.get("idempotency-replayed"), "true")
+        assert.deepStrictEqual((yield* json(second)).content, first.content)
+        assert.strictEqual(openai.bodies.length, 1)
+        const other = post(`${service.api}/messages`, key, requestOf("gpt-4o-mini", "prompt", "b.pdf"), again)
+        assert.strictEqual((yield* other).status, 422)
+        // 3,000 × $0.15 + 9 × $0.60, per million.
+        assert.deepStrictEqual(yield* balance, { posted: TEN_DOLLARS - 455_400n, held: 0n })
+      }).pipe(Effect.scoped)
   )
 })

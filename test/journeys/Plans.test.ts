@@ -61,7 +61,7 @@ describe("the price plan of an account", () => {
       const other = yield* asked(service, inferenceKey, "/chat/completions", { ...body, model: "gpt-4o" })
       const rule = (yield* operate("GET", `/requests/${other.request_id}`)).body.data.price_rule
       assert.deepStrictEqual(rule, { by: "account", plan: "gold", markup: -5_000 })
-      // No other account is concerned.
+      // The plan does not apply to other accounts.
       const plain = yield* asked(service, usual.inferenceKey, "/chat/completions", body)
       assert.isNull((yield* operate("GET", `/requests/${plain.request_id}`)).body.data.price_rule)
       assert.notProperty((yield* receiptOf(service, usual.inferenceKey, plain.request_id)).price, "plan")
@@ -70,7 +70,7 @@ describe("the price plan of an account", () => {
   )
 
   it.live(
-    "charges the very first request after a change at the new price on every node, and running ones at the old",
+    "charges the first request after a change at the new price on every node, and running ones at the old price",
     () =>
       Effect.gen(function* () {
         const [arrived, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -103,7 +103,7 @@ describe("the price plan of an account", () => {
         const running = yield* Effect.forkChild(ask(other))
         yield* Effect.promise(() => arrived.promise)
         go.resolve()
-        // Both nodes know the key at the first price now.
+        // Both nodes have now cached the key with the first price.
         yield* ask(one)
         const changed = yield* operate("PATCH", `/plans/${plan}`, {
           prices: [{ ...fixed, input_usd_per_million: 4, output_usd_per_million: 16 }]
@@ -126,7 +126,7 @@ describe("the price plan of an account", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("limits an account's requests and unfinished videos, and what it spends in a day over all keys", () =>
+  it.live("limits an account's requests, unfinished videos and daily spending over all keys", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "1" })
       const { account, inferenceKey } = yield* service.account(10)
@@ -148,12 +148,12 @@ describe("the price plan of an account", () => {
       const shown = yield* operate("GET", `/accounts/${account.id}`)
       assert.deepInclude(shown.body.data.plan, { id: plan.id, name: "small" })
       assert.deepInclude(shown.body.data.budgets[0], { scope: "account", period: "daily", limit_usd: 0.001 })
-      // Without the limit, the same request is admitted; its limit of videos stays.
+      // Without the limits of requests and spending, the same request is served. The limit of videos stays.
       yield* operate("PATCH", `/plans/${plan.id}`, { limits: { daily_spend_usd: null, requests_per_minute: null } })
       assert.strictEqual((yield* chat(16_000)).status, 200)
-      const film = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
-      assert.strictEqual((yield* post(`${service.api}/videos`, inferenceKey, film)).status, 200)
-      const second = yield* post(`${service.api}/videos`, inferenceKey, film)
+      const videoRequest = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
+      assert.strictEqual((yield* post(`${service.api}/videos`, inferenceKey, videoRequest)).status, 200)
+      const second = yield* post(`${service.api}/videos`, inferenceKey, videoRequest)
       assert.strictEqual(second.status, 429)
       assert.match((yield* json(second)).error.message, /has 1 unfinished videos, the maximum/)
       assert.deepStrictEqual(yield* service.faults, [])

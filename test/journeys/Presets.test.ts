@@ -1,4 +1,4 @@
-/** Presets through the public API: both ways to name one, what a request may say otherwise, and what is told of it. */
+/** Presets through the public API: both ways to name one, the request's own values, and the preset on headers and receipts. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { takeAway } from "../support/Outage.ts"
@@ -15,7 +15,7 @@ const ways = [
   { named: "path", path: "/presets/p/chat/completions", model: {} }
 ] as const
 
-/** A service with an account that has the preset `p` of this configuration. */
+/** Starts a gateway and creates an account that has the preset `p` with this configuration. */
 const having = (config: object) =>
   Effect.gen(function* () {
     const service = yield* startService()
@@ -37,7 +37,7 @@ const codeOf = (response: Response) => Effect.map(json(response), ({ error }) =>
 
 describe("a preset", () => {
   for (const { model, named, path } of ways) {
-    it.live(`named by ${named} supplies what the request does not say`, () =>
+    it.live(`named by ${named} supplies the fields that the request omits`, () =>
       Effect.gen(function* () {
         const routing = { providers: { only: ["azure"] }, strategy: "cost" }
         const { ask, key, service } = yield* having({
@@ -53,7 +53,7 @@ describe("a preset", () => {
         assert.deepStrictEqual([answer.model, answer.resolved_model, answer.provider], ["@p", "gpt-4o-mini", "azure"])
         assert.strictEqual(answer.choices[0].finish_reason, "length")
         assert.strictEqual(answer.usage.completion_tokens, 5)
-        assert.isAbove(answer.usage.prompt_tokens, 900, "the instructions were sent")
+        assert.isAbove(answer.usage.prompt_tokens, 900, "the prompt must contain the instructions")
         assert.deepInclude(answer.routing, {
           requested_models: ["gpt-4o-mini", "gpt-4o"],
           strategy: "cost",
@@ -65,7 +65,7 @@ describe("a preset", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.live(`named by ${named} gives way to what the request says`, () =>
+    it.live(`named by ${named} yields to the fields of the request`, () =>
       Effect.gen(function* () {
         const { ask } = yield* having({
           model: "gpt-4o-mini",
@@ -87,7 +87,7 @@ describe("a preset", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.live(`named by ${named} leaves members that nobody knows what they are, whatever they are called`, () =>
+    it.live(`named by ${named} leaves unknown fields ignored, also one called constructor or __proto__`, () =>
       Effect.gen(function* () {
         const { key, service } = yield* having({ model: "gpt-4o-mini" })
         const { api } = service
@@ -100,7 +100,7 @@ describe("a preset", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.live(`named by ${named} takes part in streams`, () =>
+    it.live(`named by ${named} serves streams, and the receipt names it`, () =>
       Effect.gen(function* () {
         const { ask, key, service } = yield* having({ model: "gpt-4o-mini", max_tokens: 40 })
         const response = yield* ask(path, { ...model, stream: true })
@@ -114,7 +114,7 @@ describe("a preset", () => {
     )
   }
 
-  it.live("offers no tools, and stops at nothing, where a request says so in any dialect", () =>
+  it.live("offers no tools and has no stop sequences when a request in any dialect sends empty lists", () =>
     Effect.gen(function* () {
       const look = { type: "function", function: { name: "look", parameters: { type: "object" } } }
       const { key, service } = yield* having({
@@ -137,11 +137,11 @@ describe("a preset", () => {
         ["message"]
       )
       const calls = yield* said("/messages", { messages, max_tokens: 90 })
-      assert.strictEqual(calls.stop_reason, "tool_use", "what is not said is the preset's")
+      assert.strictEqual(calls.stop_reason, "tool_use", "the preset supplies the tools that the request omits")
     }).pipe(Effect.scoped)
   )
 
-  it.live("echoes the models that a request to its path names instead", () =>
+  it.live("is replaced by the models that a request to its path names, and the answer echoes them", () =>
     Effect.gen(function* () {
       const { ask } = yield* having({ model: "gpt-4o-mini" })
       const echoed = (body: object) =>
@@ -160,7 +160,7 @@ describe("a preset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes up to 100 messages and asks for up to 131,072 tokens by its path", () =>
+  it.live("accepts up to 100 messages and up to 131,072 output tokens on its path, and answers 400 beyond", () =>
     Effect.gen(function* () {
       const { ask } = yield* having({ model: "gpt-4o-mini", instructions: "Be brief." })
       const path = "/presets/p/chat/completions"
@@ -172,13 +172,13 @@ describe("a preset", () => {
         const refused = yield* ask(path, { [name]: 131_073 })
         const { error } = yield* json(refused)
         assert.deepStrictEqual([refused.status, error.param], [400, name])
-        assert.deepStrictEqual(presetOf(refused), ["p", "1"], "a refusal says which preset it is of")
+        assert.deepStrictEqual(presetOf(refused), ["p", "1"], "a refusal must have the headers of the preset")
         assert.strictEqual((yield* ask("/chat/completions", { model: "@p", [name]: 131_073 })).status, 200)
       }
     }).pipe(Effect.scoped)
   )
 
-  it.live("is a 404 where there is none of the name, or it is another account's", () =>
+  it.live("gives 404 when it does not exist or belongs to another account", () =>
     Effect.gen(function* () {
       const { service } = yield* having({ model: "gpt-4o-mini" })
       const { inferenceKey } = yield* service.account(10)
@@ -197,7 +197,7 @@ describe("a preset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps the version a request began with, and serves the next one from then on", () =>
+  it.live("keeps its version for a running request, and serves the next requests with the new version", () =>
     Effect.gen(function* () {
       const { ask, update } = yield* having({ model: "gpt-4o-mini" })
       const running = yield* ask("/chat/completions", { model: "@p", stream: true }, { "x-svc-sandbox": "chunk_ms=30" })
@@ -214,7 +214,7 @@ describe("a preset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves the idempotency of a request alone: a repeat is the same answer, whatever became of the preset", () =>
+  it.live("does not change what an idempotency key replays: after an update a repeat gets the first answer", () =>
     Effect.gen(function* () {
       const { account, ask, service, update } = yield* having({ model: "gpt-4o-mini" })
       const asked = [false, true].flatMap((stream) =>
@@ -231,7 +231,7 @@ describe("a preset", () => {
       for (const [index, one] of asked.entries()) {
         const again = yield* once(one)
         assert.strictEqual(again.headers.get("idempotency-replayed"), "true", one.key)
-        assert.deepStrictEqual(presetOf(again), ["p", "1"], "the version that answered")
+        assert.deepStrictEqual(presetOf(again), ["p", "1"], "a replay must name the version of the first answer")
         assert.deepStrictEqual(yield* read(again), first[index])
       }
       assert.strictEqual((yield* service.balance(account.id)).posted, posted)
@@ -241,7 +241,7 @@ describe("a preset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts keys of idempotency by its path", () =>
+  it.live("has idempotency keys of its own on its path", () =>
     Effect.gen(function* () {
       const { account, ask, service } = yield* having({ model: "gpt-4o-mini" })
       yield* service.preset(account.id, "q", { model: "gpt-4o" })
@@ -252,7 +252,7 @@ describe("a preset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is held for as it is asked for: what an estimate of it says is what must be there", () =>
+  it.live("takes exactly the hold that its estimate reports", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey: key } = yield* service.account(0)
@@ -280,7 +280,7 @@ describe("a preset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("may leave the model to svc/auto, and say how it chooses", () =>
+  it.live("may name svc/auto and its router options", () =>
     Effect.gen(function* () {
       const { ask } = yield* having({ model: "svc/auto", router: { allowed_models: ["gpt-4o-mini"] } })
       for (const path of ["/chat/completions", "/chat"]) {
@@ -291,7 +291,7 @@ describe("a preset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes part in the legacy chat, whose cache knows its versions apart", () =>
+  it.live("serves the legacy chat, whose cache misses after a new version", () =>
     Effect.gen(function* () {
       const { ask, key, service, update } = yield* having({ model: "gpt-4o-mini", temperature: 0 })
       const chat = () =>
@@ -316,7 +316,7 @@ describe("a preset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is a 503 without its database, never a 404", () =>
+  it.live("gives 503 instead of 404 while the database is away", () =>
     Effect.gen(function* () {
       const { ask, service } = yield* having({ model: "gpt-4o-mini" })
       yield* ask("/chat/completions", { model: "gpt-4o-mini" })

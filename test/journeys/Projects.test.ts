@@ -1,4 +1,4 @@
-/** What projects are for: keys whose requests are routed as their project says, and keep no more than it lets them. */
+/** Projects give the requests of their keys a routing and a data policy. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { freshDatabase } from "../support/Database.ts"
@@ -9,11 +9,11 @@ import { frames, lastFrame } from "../support/Streams.ts"
 
 const messages = [{ role: "user", content: "Hello!" }]
 const chat = { model: "gpt-4o-mini", messages, max_tokens: 20 }
-const film = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
+const videoRequest = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
 const drawn = { model: "flux-dev", prompt: "a kite", size: "64x64" }
 const actor = { type: "operator", id: "test" } as const
 
-/** A request to each operation that is paid for; those of a batch come after it. */
+/** A request to each paid operation except the batch. */
 const paid: ReadonlyArray<readonly [path: string, body: object]> = [
   ["/chat/completions", chat],
   ["/presets/mine/chat/completions", { messages }],
@@ -26,11 +26,11 @@ const paid: ReadonlyArray<readonly [path: string, body: object]> = [
   ["/search", { query: "tea" }],
   ["/images/generations", drawn],
   ["/images", drawn],
-  ["/videos", film],
-  ["/video", film]
+  ["/videos", videoRequest],
+  ["/video", videoRequest]
 ]
 
-/** A service, a project of an account, and a key in it. */
+/** Starts a gateway and creates an account with a project and a key in it. */
 const opened = (project: object, routing?: { readonly strategy: "cost" | "latency" | "quality" }) =>
   Effect.gen(function* () {
     const service = yield* startService()
@@ -58,7 +58,7 @@ const routed = (service: Service, key: string, body: object, path = "/chat/compl
 
 describe("the routing of a project", () => {
   it.live(
-    "is that of every paid request that says nothing itself",
+    "applies to every paid request that has no routing of its own",
     () =>
       Effect.gen(function* () {
         const { key, outside, service } = yield* opened({ routing: { strategy: "quality", allow_fallbacks: false } })
@@ -72,7 +72,7 @@ describe("the routing of a project", () => {
         const checked = (path: string, body: object) =>
           Effect.gen(function* () {
             const { headers } = yield* ask(path, body)
-            // That of a video is known when it is made.
+            // The routing of a video is known when the video is ready.
             const receipt = yield* Effect.repeat(receiptOf(service, key, headers.get("x-request-id")), {
               schedule: Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "50 seconds" })),
               until: ({ routing }) => routing !== null
@@ -101,35 +101,40 @@ describe("the routing of a project", () => {
     60_000
   )
 
-  it.live("gives way to its key, a preset and a request, member by member", () =>
-    Effect.gen(function* () {
-      const routing = { strategy: "quality", providers: { ignore: ["azure"] }, allow_fallbacks: false }
-      const { account, key, service } = yield* opened({ routing, data_policy: "no_training" }, { strategy: "latency" })
-      yield* service.preset(account.id, "cheap", { model: "gpt-4o-mini", routing: { strategy: "cost" } })
-      const rest = { fallbacks_allowed: false, data_policy: "no_training" }
-      assert.deepInclude(yield* routed(service, key, chat), { ...rest, strategy: "latency", source: "project" })
-      const preset = { ...rest, strategy: "cost", source: "request" }
-      assert.deepInclude(yield* routed(service, key, { ...chat, model: "@cheap" }), preset)
-      const own = { routing: { strategy: "balanced", data_policy: "default" } }
-      assert.deepInclude(yield* routed(service, key, { ...chat, model: "@cheap", ...own }), {
-        ...rest,
-        strategy: "balanced",
-        source: "request"
-      })
-      const alias = { provider: { only: ["azure"], data_collection: "allow" } }
-      const refused = yield* post(`${service.api}/chat/completions`, key, { ...chat, ...alias })
-      assert.strictEqual((yield* json(refused)).error.code, "no_provider_available")
-      const dearer = { ...chat, routing: { max_price: { prompt: 0 } } }
-      const estimated = yield* post(`${service.api}/estimate`, key, chat)
-      assert.notInclude(
-        (yield* json(estimated)).breakdown.map(({ provider }: { provider: string }) => provider),
-        "azure"
-      )
-      assert.strictEqual((yield* post(`${service.api}/chat/completions`, key, dearer)).status, 503)
-    }).pipe(Effect.scoped)
+  it.live(
+    "yields field by field to its key, a preset and the request, which cannot loosen its data policy or providers",
+    () =>
+      Effect.gen(function* () {
+        const routing = { strategy: "quality", providers: { ignore: ["azure"] }, allow_fallbacks: false }
+        const { account, key, service } = yield* opened(
+          { routing, data_policy: "no_training" },
+          { strategy: "latency" }
+        )
+        yield* service.preset(account.id, "cheap", { model: "gpt-4o-mini", routing: { strategy: "cost" } })
+        const rest = { fallbacks_allowed: false, data_policy: "no_training" }
+        assert.deepInclude(yield* routed(service, key, chat), { ...rest, strategy: "latency", source: "project" })
+        const preset = { ...rest, strategy: "cost", source: "request" }
+        assert.deepInclude(yield* routed(service, key, { ...chat, model: "@cheap" }), preset)
+        const own = { routing: { strategy: "balanced", data_policy: "default" } }
+        assert.deepInclude(yield* routed(service, key, { ...chat, model: "@cheap", ...own }), {
+          ...rest,
+          strategy: "balanced",
+          source: "request"
+        })
+        const alias = { provider: { only: ["azure"], data_collection: "allow" } }
+        const refused = yield* post(`${service.api}/chat/completions`, key, { ...chat, ...alias })
+        assert.strictEqual((yield* json(refused)).error.code, "no_provider_available")
+        const dearer = { ...chat, routing: { max_price: { prompt: 0 } } }
+        const estimated = yield* post(`${service.api}/estimate`, key, chat)
+        assert.notInclude(
+          (yield* json(estimated)).breakdown.map(({ provider }: { provider: string }) => provider),
+          "azure"
+        )
+        assert.strictEqual((yield* post(`${service.api}/chat/completions`, key, dearer)).status, 503)
+      }).pipe(Effect.scoped)
   )
 
-  it.live("changes from one request to the next on the node where it is changed", () =>
+  it.live("applies a change to the next request on the node that made it", () =>
     Effect.gen(function* () {
       const { key, manage, projectId, service } = yield* opened({})
       const { source, strategy } = yield* routed(service, key, chat)
@@ -147,7 +152,7 @@ describe("the routing of a project", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is never the former one for a key that was moved, on a node that remembers it", () =>
+  it.live("is never the old project's for a moved key, also on a node that has cached the key", () =>
     Effect.gen(function* () {
       const DATABASE_URL = yield* freshDatabase("projects")
       const one = yield* startService({ DATABASE_URL })
@@ -169,7 +174,7 @@ describe("the routing of a project", () => {
   )
 })
 
-/** A request whose content and answer can be told from all others, to who keeps nothing. */
+/** A request with a unique word, to a provider with zero retention. */
 const planted = (path: string, stream = false) => {
   const word = `PLANTED${path.replaceAll("/", "-")}`
   const model = path === "/search" ? "sonar-search" : "claude-sonnet-4-5"
@@ -182,9 +187,9 @@ const planted = (path: string, stream = false) => {
   return { word, body }
 }
 
-describe("a project that retains nothing", () => {
+describe("a project with zero_retention", () => {
   it.live(
-    "keeps no content in any table, cache, session or answer for a repeat, whatever its requests say",
+    "keeps no content in any table, cache, session or stored answer, even when a request asks for less",
     () =>
       Effect.gen(function* () {
         const { key, outside, service } = yield* opened({ data_policy: "zero_retention" })
@@ -219,7 +224,7 @@ describe("a project that retains nothing", () => {
         const again = yield* post(`${service.api}/chat`, key, { ...body, session_id: undefined })
         assert.strictEqual(again.headers.get("x-svc-cache-status"), "BYPASS")
         assert.isFalse((yield* allRows(service.databaseUrl)).includes("PLANTED"))
-        // The same without the project is kept, so that what was looked for would have been found.
+        // Outside the project the same content is kept, which proves that the search finds it.
         for (const path of paths) yield* ask(outside, path)
         const kept = yield* allRows(service.databaseUrl)
         for (const path of paths.slice(0, -1)) assert.isTrue(kept.includes(planted(path).word), path)
@@ -235,7 +240,7 @@ describe("a project that retains nothing", () => {
     60_000
   )
 
-  it.live("is not sold what is kept by its nature", () =>
+  it.live("gets 400 for videos, files, batches and hosted images, which must be kept", () =>
     Effect.gen(function* () {
       const { account, key, service } = yield* opened({ data_policy: "zero_retention" })
       const before = yield* service.balance(account.id)
@@ -252,8 +257,8 @@ describe("a project that retains nothing", () => {
         completion_window: "24h"
       }
       const refused = [
-        ["/videos", yield* post(`${service.api}/videos`, key, film)],
-        ["/video", yield* post(`${service.api}/video`, key, film)],
+        ["/videos", yield* post(`${service.api}/videos`, key, videoRequest)],
+        ["/video", yield* post(`${service.api}/video`, key, videoRequest)],
         ["/batches", yield* post(`${service.api}/batches`, key, batch)],
         [
           "/files",

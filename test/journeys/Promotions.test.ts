@@ -12,7 +12,7 @@ const model = "gpt-4o-mini"
 const messages = [{ role: "user", content: "What is it worth to you?" }]
 const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
-/** A catalogue file with this in it. */
+/** Writes a catalogue file with these changes. */
 const catalogueFile = (changes: Partial<Changes>) =>
   Effect.map(
     Effect.acquireRelease(
@@ -26,7 +26,7 @@ const catalogueFile = (changes: Partial<Changes>) =>
     }
   )
 
-/** The real clock, which a test can put forward. */
+/** The real clock, which a test can move forward. */
 class MovedClock {
   readonly clock: Clock.Clock
   aheadMs = 0
@@ -57,7 +57,7 @@ const estimate = (service: Service, key: string, body: object) =>
   Effect.flatMap(post(`${service.api}/estimate`, key, body), json)
 
 describe("a promotion", () => {
-  it.live("is shown, estimated, held, charged and on the receipt, to the nano-dollar", () =>
+  it.live("applies to the listing, estimate, hold, charge and receipt, to the nano-USD", () =>
     Effect.gen(function* () {
       const listed = yield* startService()
       const service = yield* startService({
@@ -85,7 +85,7 @@ describe("a promotion", () => {
       assert.isAtMost(hold_usd, before.hold_usd * 0.875 + 1e-9)
       assert.isAtLeast(hold_usd, before.hold_usd * 0.875 - 1e-12)
 
-      // Admitted exactly when the discounted hold is there.
+      // The balance must cover exactly the discounted hold.
       yield* service.customers.topUp(account, nano(hold_usd) - 1n)
       const chat = () =>
         post(`${service.api}/chat/completions`, inferenceKey, body, {
@@ -111,7 +111,7 @@ describe("a promotion", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that ends while a request runs leaves that request its price, and the next one none of it", () =>
+  it.live("that ends during a request applies to that request, and not to the next one", () =>
     Effect.gen(function* () {
       const arrived = Promise.withResolvers<void>()
       const go = Promise.withResolvers<void>()
@@ -166,7 +166,7 @@ describe("a promotion", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of a bad file stops the start with the file and the field", () =>
+  it.live("with an invalid discount stops the start with an error that names the file and the field", () =>
     Effect.gen(function* () {
       const path = yield* catalogueFile({ promotions: [promotion(120)] })
       const error = yield* Effect.flip(startService({ CATALOGUE_FILE: path }))

@@ -12,67 +12,69 @@ const body = {
   routing: { allow_fallbacks: false, providers: { only: ["openai"] } }
 }
 
-describe("a bound on what a provider costs in a day", () => {
-  it.live("is never exceeded by two nodes under load, then sends requests elsewhere or refuses them uncharged", () =>
-    Effect.gen(function* () {
-      const one = yield* startService()
-      const two = yield* startService({ DATABASE_URL: one.databaseUrl })
-      const { account, inferenceKey } = yield* one.account(10)
-      const operate = operating(one, yield* one.operatorKey)
-      // A request costs 0.0000099 USD and at most some 0.00007.
-      const limit = 0.0008
-      const set = yield* operate("PATCH", "/spend/openai", { limit_usd: limit })
-      assert.deepStrictEqual(set.body.data, { object: "provider_spend", provider: "openai", limit_usd: limit })
-      for (const node of [one, two]) {
-        yield* eventually(spendSeenBy(node, "openai"), (seen) => seen.limit === limit * 1e9)
-      }
-      const statuses: Array<number> = []
-      const ask = (node: Service) =>
-        Effect.map(post(`${node.api}/chat/completions`, inferenceKey, body), (response) => {
-          statuses.push(response.status)
-          return response
-        })
-      // Without a pause, until the nodes know that most of the bound is spent, so that the load lasts for several exchanges.
-      do {
-        yield* Effect.forEach(
-          Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? one : two)),
-          ask,
-          { concurrency: 20 }
+describe("a provider's daily spend limit", () => {
+  it.live(
+    "is never exceeded by two nodes under load; further requests use another provider, or get 503 without a charge",
+    () =>
+      Effect.gen(function* () {
+        const one = yield* startService()
+        const two = yield* startService({ DATABASE_URL: one.databaseUrl })
+        const { account, inferenceKey } = yield* one.account(10)
+        const operate = operating(one, yield* one.operatorKey)
+        // A request costs 0.0000099 USD and at most some 0.00007.
+        const limit = 0.0008
+        const set = yield* operate("PATCH", "/spend/openai", { limit_usd: limit })
+        assert.deepStrictEqual(set.body.data, { object: "provider_spend", provider: "openai", limit_usd: limit })
+        for (const node of [one, two]) {
+          yield* eventually(spendSeenBy(node, "openai"), (seen) => seen.limit === limit * 1e9)
+        }
+        const statuses: Array<number> = []
+        const ask = (node: Service) =>
+          Effect.map(post(`${node.api}/chat/completions`, inferenceKey, body), (response) => {
+            statuses.push(response.status)
+            return response
+          })
+        // Without a pause, until the nodes know that most of the limit is spent, so that the load lasts for several exchanges.
+        do {
+          yield* Effect.forEach(
+            Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? one : two)),
+            ask,
+            { concurrency: 20 }
+          )
+        } while ((yield* spendSeenBy(one, "openai")).spend <= limit * 1e9 * 0.7 || !statuses.includes(503))
+        assert.include(statuses, 200)
+        assert.include(statuses, 503)
+        assert.deepStrictEqual([...new Set(statuses)].toSorted(), [200, 503])
+        const spent = 10_000_000_000 - Number((yield* one.balance(account.id)).posted)
+        assert.isAtMost(spent, limit * 1e9)
+        assert.isAbove(spent, limit * 1e9 * 0.5)
+        // A refused request leaves no charge and no hold.
+        assert.strictEqual((yield* one.balance(account.id)).held, 0n)
+        const refused = yield* post(`${two.api}/chat/completions`, inferenceKey, { ...body, max_tokens: 2_000 })
+        const { error } = yield* json(refused)
+        assert.deepStrictEqual([refused.status, error.code], [503, "no_provider_available"])
+        assert.match(error.message, /take no further requests today/)
+        const wait = Number(refused.headers.get("retry-after"))
+        assert.isTrue(wait > 0 && wait <= 86_400)
+        // Another provider of the model serves it.
+        const { routing: _, ...free } = body
+        const elsewhere = yield* post(`${one.api}/chat/completions`, inferenceKey, { ...free, max_tokens: 2_000 })
+        const { routing } = yield* json(elsewhere)
+        assert.deepStrictEqual([elsewhere.status, routing.provider === "openai"], [200, false])
+        // Both nodes have the same figure, and the operator sees it.
+        const { body: list } = yield* eventually(
+          operate("GET", "/spend"),
+          ({ body }) => body.data[0].reserved_usd === 0 && Math.abs(body.data[0].settled_usd - spent / 1e9) < 1e-9
         )
-      } while ((yield* spendSeenBy(one, "openai")).spend <= limit * 1e9 * 0.7 || !statuses.includes(503))
-      assert.include(statuses, 200)
-      assert.include(statuses, 503)
-      assert.deepStrictEqual([...new Set(statuses)].toSorted(), [200, 503])
-      const spent = 10_000_000_000 - Number((yield* one.balance(account.id)).posted)
-      assert.isAtMost(spent, limit * 1e9)
-      assert.isAbove(spent, limit * 1e9 * 0.5)
-      // Nothing of a refused request is charged or stays held.
-      assert.strictEqual((yield* one.balance(account.id)).held, 0n)
-      const refused = yield* post(`${two.api}/chat/completions`, inferenceKey, { ...body, max_tokens: 2_000 })
-      const { error } = yield* json(refused)
-      assert.deepStrictEqual([refused.status, error.code], [503, "no_provider_available"])
-      assert.match(error.message, /take no further requests today/)
-      const wait = Number(refused.headers.get("retry-after"))
-      assert.isTrue(wait > 0 && wait <= 86_400)
-      // Another provider of the model serves it.
-      const { routing: _, ...free } = body
-      const elsewhere = yield* post(`${one.api}/chat/completions`, inferenceKey, { ...free, max_tokens: 2_000 })
-      const { routing } = yield* json(elsewhere)
-      assert.deepStrictEqual([elsewhere.status, routing.provider === "openai"], [200, false])
-      // Both nodes know the same figure, and the operator sees it.
-      const { body: list } = yield* eventually(
-        operate("GET", "/spend"),
-        ({ body }) => body.data[0].reserved_usd === 0 && Math.abs(body.data[0].settled_usd - spent / 1e9) < 1e-9
-      )
-      assert.deepInclude(list.data[0], { object: "provider_spend", provider: "openai", limit_usd: limit })
-      yield* operate("PATCH", "/spend/openai", { limit_usd: null })
-      yield* eventually(ask(two), ({ status }) => status === 200)
-      const events = yield* one.sql<{ type: string }>`SELECT type FROM operator_event ORDER BY id COLLATE "C"`
-      assert.deepStrictEqual(
-        events.map(({ type }) => type),
-        ["provider_spend.limited", "provider_spend.limited"]
-      )
-      assert.deepStrictEqual(yield* one.faults, [])
-    }).pipe(Effect.scoped)
+        assert.deepInclude(list.data[0], { object: "provider_spend", provider: "openai", limit_usd: limit })
+        yield* operate("PATCH", "/spend/openai", { limit_usd: null })
+        yield* eventually(ask(two), ({ status }) => status === 200)
+        const events = yield* one.sql<{ type: string }>`SELECT type FROM operator_event ORDER BY id COLLATE "C"`
+        assert.deepStrictEqual(
+          events.map(({ type }) => type),
+          ["provider_spend.limited", "provider_spend.limited"]
+        )
+        assert.deepStrictEqual(yield* one.faults, [])
+      }).pipe(Effect.scoped)
   )
 })

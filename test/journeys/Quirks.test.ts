@@ -1,4 +1,4 @@
-/** Every quirk of `PROVIDERS_FILE` in what a host receives, and in how its answers are read, beside a host without it. */
+/** Every quirk of `PROVIDERS_FILE`: how it changes the request to a host or the reading of its answer. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
@@ -22,7 +22,7 @@ interface Case {
   readonly name: keyof typeof HostQuirks.fields
   readonly quirks: Json
   readonly body?: Json
-  /** What the host answers. */
+  /** The fields of the host's message. */
   readonly answer?: Json
   readonly seen: (one: Seen) => unknown
   readonly without: unknown
@@ -171,7 +171,7 @@ const cases: ReadonlyArray<Case> = [
   }
 ]
 
-/** The same at a host of OpenAI's own wire, which takes less for granted. */
+/** Quirks of a host with OpenAI's own wire format, whose defaults differ. */
 const azureCases: ReadonlyArray<Case> = [
   {
     name: "think_tags",
@@ -201,7 +201,7 @@ const azureCases: ReadonlyArray<Case> = [
 
 const usage = { prompt_tokens: 9, completion_tokens: 7, total_tokens: 16 }
 
-/** Gateways before one host, whose entries differ by one quirk each: as the host's own, as its model's, and without it. */
+/** Starts a gateway with entries of one host that have a quirk of the host, of the model, or none. */
 const start = (kind: object, all: ReadonlyArray<Case>) =>
   Effect.gen(function* () {
     const seen: Array<Omit<Seen, "message">> = []
@@ -250,8 +250,8 @@ const start = (kind: object, all: ReadonlyArray<Case>) =>
     })
   })
 
-describe("quirks of PROVIDERS_FILE", () => {
-  it("have a case each", () => {
+describe("every quirk of PROVIDERS_FILE", () => {
+  it("has a case", () => {
     assert.deepStrictEqual(
       [...new Set(cases.map(({ name }) => name))].toSorted(),
       Object.keys(HostQuirks.fields).toSorted()
@@ -259,10 +259,10 @@ describe("quirks of PROVIDERS_FILE", () => {
   })
 
   for (const [what, kind, all] of [
-    ["a host of no known kind", {}, cases],
-    ["a host of OpenAI's own wire", { kind: "azure" }, azureCases]
+    ["a host without a kind", {}, cases],
+    ["a host with OpenAI's own wire format", { kind: "azure" }, azureCases]
   ] as const) {
-    it.live(`each change what ${what} is sent, or how it is read`, () =>
+    it.live(`changes the request to ${what} or the reading of its answer`, () =>
       Effect.gen(function* () {
         const ask = yield* start(kind, all)
         for (const [index, one] of all.entries()) {

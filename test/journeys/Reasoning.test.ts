@@ -1,4 +1,4 @@
-/** Two turns with thinking on: what each vendor's host is sent of its own reasoning, and of another's, in every dialect. */
+/** Two turns with reasoning: each vendor's host gets back its own reasoning, and not another vendor's, in every dialect. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
@@ -11,15 +11,15 @@ import { dataOf, type Frame } from "../support/Streams.ts"
 
 interface Vendor {
   readonly model: string
-  /** The whole answer to a first turn, and to one with a tool's result. */
+  /** The plain answers to the first turn, and to the turn with the tool result. */
   readonly think: object
   readonly done: object
-  /** The events of the same as a stream. */
+  /** The events of the first answer when it is streamed. */
   readonly stream: ReadonlyArray<object | string>
-  /** What of the second turn is the model's own reasoning. */
+  /** Returns the reasoning in the request of the second turn. */
   readonly back: (body: Frame) => unknown
   readonly own: unknown
-  /** The same where another vendor made the first turn. */
+  /** The same when another vendor made the first turn. */
   readonly none: unknown
 }
 
@@ -88,7 +88,7 @@ const vendors: Readonly<Record<"anthropic" | "gemini" | "openai" | "deepseek", V
       assistantIn(messages).content.map((block: Frame) => (block.type === "tool_use" ? block.type : block))
     ],
     own: ["enabled", [thinking, redacted, "tool_use"]],
-    // Without the thinking that the turn began with, the model goes on without.
+    // Without the thinking of the first turn, Anthropic refuses thinking in the second.
     none: [undefined, ["tool_use"]]
   },
   gemini: {
@@ -143,7 +143,7 @@ const bodyOf = (request: IncomingMessage) =>
     request.on("end", () => resolve(body))
   })
 
-/** A vendor's host: it thinks and calls a tool, and answers when it has the tool's result. Keeps what it was sent. */
+/** A vendor's host that reasons and calls a tool, and answers after the tool result. It records the requests. */
 const hostOf = ({ done, stream, think }: Vendor) =>
   Effect.gen(function* () {
     const sent: Array<Frame> = []
@@ -165,9 +165,9 @@ const hostOf = ({ done, stream, think }: Vendor) =>
 interface Dialect {
   readonly path: string
   readonly ask: (model: string, stream: boolean) => object
-  /** The next request: what the answer said goes back as it came, with the tool's result. */
+  /** Returns the next request: the unchanged answer and the tool result. */
   readonly next: (asked: Frame, answer: Frame, model: string) => object
-  /** The whole answer that a stream comes to, as a client of the dialect puts it together. */
+  /** Assembles the answer from a stream as a client of the dialect does. */
   readonly fold: (all: ReadonlyArray<Frame>) => Frame
 }
 
@@ -290,10 +290,10 @@ const firstTurn = (service: Service, key: string, { ask, fold, path }: Dialect, 
     return stream ? fold(yield* dataOf(answer)) : yield* json(answer)
   })
 
-describe("reasoning over two turns with a tool", () => {
+describe("reasoning before a tool call", () => {
   for (const [name, dialect] of Object.entries(dialects)) {
     for (const stream of [false, true]) {
-      it.live(`reaches the model that made it and no other, in ${name}, ${stream ? "streamed" : "whole"}`, () =>
+      it.live(`returns to the model that made it and to no other, in ${name}, ${stream ? "streamed" : "plain"}`, () =>
         Effect.gen(function* () {
           const { hosts, key, service } = yield* started
           for (const first of names) {
@@ -316,7 +316,7 @@ describe("reasoning over two turns with a tool", () => {
     }
   }
 
-  it.live("is no other account's", () =>
+  it.live("of another account is refused or ignored", () =>
     Effect.gen(function* () {
       const { hosts, key, service } = yield* started
       const other = (yield* service.account(100)).inferenceKey

@@ -1,4 +1,4 @@
-/** Providers that spend every token they may on reasoning, the largest output that a request allows. */
+/** Providers that spend the whole cap on reasoning, which is the largest output that a request allows. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
@@ -11,7 +11,7 @@ import { temporaryDirectory } from "../support/Directories.ts"
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = Record<string, any>
 
-/** A wire: the cap in a request, the budget of its reasoning, and an answer that used all of the cap. */
+/** A wire format: the cap and the reasoning budget in a request, and an answer that used the whole cap. */
 interface Wire {
   readonly capOf: (body: Json) => number
   readonly budgetOf: (body: Json) => number | undefined
@@ -93,7 +93,7 @@ const wireOf = (url: string): Wire => {
   return url.includes("/responses") ? responses : chat
 }
 
-/** What a request let its provider spend. */
+/** The output that a request allowed its provider. */
 interface Spent {
   readonly path: string
   readonly cap: number
@@ -124,7 +124,7 @@ const host = Effect.gen(function* () {
   return { origin, spent }
 })
 
-/** One model of each adapter, and of each way in which it is told how much to reason. */
+/** A model for each adapter and each way to set the reasoning effort. */
 const MODELS: ReadonlyArray<readonly [model: string, path: RegExp, tools?: true]> = [
   ["gpt-5-mini", /chat\/completions/],
   ["gpt-5.5", /responses/, true],
@@ -153,10 +153,10 @@ const start = Effect.gen(function* () {
   return { service, spent }
 })
 
-describe("a hold of a model that reasons", () => {
+describe("the hold for a reasoning model", () => {
   for (const stream of [false, true]) {
     it.live(
-      `covers all that it may spend on reasoning, ${stream ? "streamed" : "whole"}, in every dialect`,
+      `covers the largest output with its reasoning, ${stream ? "streamed" : "plain"}, in every dialect`,
       () =>
         Effect.gen(function* () {
           const { service, spent } = yield* start
@@ -176,7 +176,7 @@ describe("a hold of a model that reasons", () => {
                 const response = yield* post(`${service.api}${at}`, inferenceKey, body)
                 const id = response.headers.get("x-request-id") ?? ""
                 const answer = yield* Effect.promise(() => response.text())
-                // A balance that covers no prompt with the least of outputs is refused, and nothing is asked.
+                // A balance below the prompt and the smallest output gets 402, and no provider is called.
                 if (response.status === 402 && usd < 1) {
                   assert.lengthOf(spent, 0, title)
                   continue

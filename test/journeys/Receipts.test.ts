@@ -7,49 +7,51 @@ const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 const chat = (service: Service, key: string, body: object, headers: Record<string, string> = {}) =>
   post(`${service.api}/chat/completions`, key, body, headers)
 
-describe("receipts and estimates", () => {
-  it.live("explains text, tools, cached and reasoning tokens to the nano-dollar", () =>
-    Effect.gen(function* () {
-      const service = yield* startService()
-      const { account, inferenceKey } = yield* service.account(50)
-      const tools = [{ type: "function", function: { name: "now", parameters: { type: "object", properties: {} } } }]
-      const cases = [
-        { body: { model: "gpt-4o-mini", messages }, steering: "output_tokens=77" },
-        { body: { model: "gpt-4o-mini", messages, tools }, steering: "latency_ms=0" },
-        { body: { model: "claude-sonnet-4-5", messages }, steering: "cached_tokens=6,output_tokens=10" },
-        { body: { model: "gpt-5-mini", messages }, steering: "reasoning_tokens=90,output_tokens=120" },
-        { body: { model: "gemini-2.5-pro", messages, stream: true }, steering: "cached_tokens=3,reasoning_tokens=5" }
-      ]
-      let before = (yield* service.balance(account.id)).posted
-      for (const { body, steering } of cases) {
-        const response = yield* chat(service, inferenceKey, body, { "x-svc-sandbox": steering })
-        assert.strictEqual(response.status, 200, JSON.stringify(body))
-        yield* Effect.promise(() => response.text())
-        const found = yield* Effect.flatMap(
-          get(`${service.api}/requests/${response.headers.get("x-request-id")}`, inferenceKey),
-          json
-        )
-        const { price, usage } = found
-        const exact =
-          usage.input_tokens * price.input +
-          usage.cached_tokens * price.cached_input +
-          usage.cache_creation_tokens * price.cache_write +
-          usage.output_tokens * price.output +
-          price.per_request
-        assert.isAtLeast(found.cost_usd + 1e-15, exact)
-        assert.isBelow(found.cost_usd - exact, 1.001e-9)
-        const after = (yield* service.balance(account.id)).posted
-        assert.strictEqual(before - after, nano(found.cost_usd))
-        assert.isAtMost(found.settled_usd, found.held_usd)
-        assert.strictEqual(found.usage_basis, "reported")
-        assert.isNumber(found.timings.total_ms)
-        before = after
-      }
-      assert.deepStrictEqual(yield* service.faults, [])
-    }).pipe(Effect.scoped)
+describe("the API of receipts and estimates", () => {
+  it.live(
+    "shows prices and usage that add up to the charge to the nano-USD, for text, tools, cached and reasoning tokens",
+    () =>
+      Effect.gen(function* () {
+        const service = yield* startService()
+        const { account, inferenceKey } = yield* service.account(50)
+        const tools = [{ type: "function", function: { name: "now", parameters: { type: "object", properties: {} } } }]
+        const cases = [
+          { body: { model: "gpt-4o-mini", messages }, steering: "output_tokens=77" },
+          { body: { model: "gpt-4o-mini", messages, tools }, steering: "latency_ms=0" },
+          { body: { model: "claude-sonnet-4-5", messages }, steering: "cached_tokens=6,output_tokens=10" },
+          { body: { model: "gpt-5-mini", messages }, steering: "reasoning_tokens=90,output_tokens=120" },
+          { body: { model: "gemini-2.5-pro", messages, stream: true }, steering: "cached_tokens=3,reasoning_tokens=5" }
+        ]
+        let before = (yield* service.balance(account.id)).posted
+        for (const { body, steering } of cases) {
+          const response = yield* chat(service, inferenceKey, body, { "x-svc-sandbox": steering })
+          assert.strictEqual(response.status, 200, JSON.stringify(body))
+          yield* Effect.promise(() => response.text())
+          const found = yield* Effect.flatMap(
+            get(`${service.api}/requests/${response.headers.get("x-request-id")}`, inferenceKey),
+            json
+          )
+          const { price, usage } = found
+          const exact =
+            usage.input_tokens * price.input +
+            usage.cached_tokens * price.cached_input +
+            usage.cache_creation_tokens * price.cache_write +
+            usage.output_tokens * price.output +
+            price.per_request
+          assert.isAtLeast(found.cost_usd + 1e-15, exact)
+          assert.isBelow(found.cost_usd - exact, 1.001e-9)
+          const after = (yield* service.balance(account.id)).posted
+          assert.strictEqual(before - after, nano(found.cost_usd))
+          assert.isAtMost(found.settled_usd, found.held_usd)
+          assert.strictEqual(found.usage_basis, "reported")
+          assert.isNumber(found.timings.total_ms)
+          before = after
+        }
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
   )
 
-  it.live("lists newest first, page by page, filtered, and shows nobody else's", () =>
+  it.live("lists receipts newest first, in pages and filtered, and none of another account", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [one, two] = [yield* service.account(1), yield* service.account(1)]
@@ -79,7 +81,7 @@ describe("receipts and estimates", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("admits a request exactly when the estimate's hold is available", () =>
+  it.live("serves a request when the balance covers the estimated hold, and answers 402 to a nano-USD less", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const bodies = [
@@ -113,7 +115,7 @@ describe("receipts and estimates", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("warns of a low balance on every answer, and leaves out models beyond the caller's budget", () =>
+  it.live("adds a low-balance warning to an answer, and skips models above the request's budget", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const low = yield* service.account(4.999)

@@ -1,4 +1,4 @@
-/** What providers refuse, in their own words, as callers of each dialect are told. */
+/** Requests that a provider or the gateway refuses, and the errors that clients of each dialect get. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:http"
@@ -10,7 +10,7 @@ interface Refusal {
   readonly body: object
 }
 
-/** A host of every wire that refuses all it is asked, as it is told. */
+/** Starts a host of every wire format that answers each request with its `refusal`. */
 const startRefusing = Effect.acquireRelease(
   Effect.callback<{ readonly url: string; refusal: Refusal; readonly close: () => void }>((resume) => {
     const server = createServer((request, response) => {
@@ -51,7 +51,7 @@ interface Case {
   readonly provider: keyof typeof MODELS
   readonly refusal: Refusal
   readonly code: string
-  /** On chat completions, messages and responses. */
+  /** The expected `param` in chat completions, messages and responses. */
   readonly params: readonly [string | null, string | null, string | null]
 }
 
@@ -118,7 +118,7 @@ const bodies = (model: string, stream: boolean) =>
     ["responses", { model, input: "Hello", stream }]
   ] as const
 
-/** A service whose three kinds of provider are one host that refuses, and an account with a key. */
+/** Starts a gateway whose three providers are one refusing host, and creates an account with a key. */
 const startRefused = Effect.gen(function* () {
   const host = yield* startRefusing
   const service = yield* startService({
@@ -135,7 +135,7 @@ const startRefused = Effect.gen(function* () {
 
 describe("a provider's refusal", () => {
   it.live(
-    "has its code, the caller's own member and the provider's sentence on every dialect, and costs nothing",
+    "reaches the client as 400 with a code, the dialect's field and the provider's sentence, and costs nothing",
     () =>
       Effect.gen(function* () {
         const { account, host, inferenceKey, service } = yield* startRefused
@@ -165,7 +165,7 @@ describe("a provider's refusal", () => {
   )
 })
 
-/** Answers of which a content filter left nothing, with the usage that the provider bills. */
+/** Answers that a content filter has emptied, with the usage that the provider bills. */
 const filtered: ReadonlyArray<readonly [keyof typeof MODELS, object]> = [
   [
     "openai",
@@ -194,9 +194,9 @@ const filtered: ReadonlyArray<readonly [keyof typeof MODELS, object]> = [
   ]
 ]
 
-describe("an answer of which a content filter leaves nothing", () => {
+describe("an answer that a content filter empties", () => {
   it.live(
-    "is a content policy violation on every dialect, which no client retries and which costs nothing",
+    "is a 400 content_policy_violation in every dialect, without retry and without a charge",
     () =>
       Effect.gen(function* () {
         const { account, host, inferenceKey, service } = yield* startRefused
@@ -219,8 +219,8 @@ describe("an answer of which a content filter leaves nothing", () => {
   )
 })
 
-describe("more tools than a host takes", () => {
-  it.live("are refused before the hold, by the field's name", () =>
+describe("a request with more tools than the provider accepts", () => {
+  it.live("gets 400 with the name of the field before the hold", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account()
@@ -239,8 +239,8 @@ describe("more tools than a host takes", () => {
   )
 })
 
-describe("what a request says beyond its dialect", () => {
-  it.live("is named at every depth in the header of the answer", () =>
+describe("the field names of a request", () => {
+  it.live("are listed in X-Svc-Ignored-Parameters when they are unknown, at every depth", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account()
@@ -270,7 +270,7 @@ describe("what a request says beyond its dialect", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is missed by name: an empty body misses the model and the messages", () =>
+  it.live("are listed in the error details when they are required and missing", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account()
@@ -309,8 +309,8 @@ describe("what a request says beyond its dialect", () => {
   )
 })
 
-describe("more messages than the operator allows, or none", () => {
-  it.live("are refused with the limit that holds, beside what else is missing", () =>
+describe("a request without messages or with more than MAX_MESSAGES", () => {
+  it.live("gets an error that names the limit and the number found, and lists the other missing fields", () =>
     Effect.gen(function* () {
       const MAX_MESSAGES = "1200"
       const service = yield* startService({ MAX_MESSAGES })

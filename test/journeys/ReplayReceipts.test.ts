@@ -1,4 +1,4 @@
-/** From the `X-Request-ID` of a replay to the receipt of what it repeats. */
+/** The `X-Request-ID` of a replay leads to the receipt of the first answer. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { RequestReceipt } from "../../schemas/account/Requests.ts"
@@ -29,7 +29,7 @@ const twice = (service: Service, key: string, path: string, body: object) =>
     return { first, again }
   })
 
-/** Asks for the receipts of a request and its replay: the same one, which says so. */
+/** Checks that a request and its replay have the same receipt, with `replayed_from` for the replay. */
 const leadsTo = (service: Service, key: string, { again, first }: { first: Response; again: Response }) =>
   Effect.gen(function* () {
     const original = yield* receiptOf(service, key, idOf(first))
@@ -39,8 +39,8 @@ const leadsTo = (service: Service, key: string, { again, first }: { first: Respo
     return found
   })
 
-describe("the id of a replay", () => {
-  it.live("leads to the receipt of the first answer, for every operation, and costs nothing", () =>
+describe("the request id of a replay", () => {
+  it.live("leads to the receipt of the first answer for every operation, and the replay costs nothing", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(50)
@@ -64,12 +64,12 @@ describe("the id of a replay", () => {
         assert.strictEqual((yield* service.balance(account.id)).posted, posted)
       }
       const listed = yield* Effect.flatMap(get(`${service.api}/requests?limit=50`, inferenceKey), json)
-      assert.strictEqual(listed.data.length, cases.length + 1, "a replay is no request of its own in the list")
+      assert.strictEqual(listed.data.length, cases.length + 1, "a replay must not be in the list of requests")
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("leads to the receipt of a refusal that is repeated, and of an answer that was not kept", () =>
+  it.live("leads to the receipt of a replayed refusal, and of an answer that was not kept", () =>
     Effect.gen(function* () {
       const host = yield* upstream((request, response) => {
         request.resume().on("end", () => {
@@ -95,7 +95,7 @@ describe("the id of a replay", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leads another account to nothing; nor does the id of a refused other use of the key lead anywhere", () =>
+  it.live("gives 404 to another account, and so does the id of a request that was refused with 422", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [one, other] = [yield* service.account(1), yield* service.account(1)]
@@ -110,7 +110,7 @@ describe("the id of a replay", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not needed for the answer: without a place to note it, the replay is the same", () =>
+  it.live("may fail to be stored, and the client still gets the replay", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)

@@ -1,6 +1,6 @@
 /**
- * Three nodes behind a load balancer, restarted one after the other while clients use them. `npm run rolling` restarts them again and again
- * until 50,000 requests are served.
+ * Three nodes behind a load balancer, restarted one after the other under load. `npm run rolling` repeats the restarts
+ * until the nodes have served 50,000 requests.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
@@ -13,11 +13,11 @@ import { freshDatabase } from "../support/Database.ts"
 import { missing, type Node, startHaProxy } from "../support/HaProxy.ts"
 import { keysOf, start } from "../support/Process.ts"
 
-if (missing !== undefined) process.stderr.write(`\n*** SKIPPED: nodes are not rolled: ${missing} ***\n\n`)
+if (missing !== undefined) process.stderr.write(`\n***** SKIPPED: rolling restarts: ${missing} ***\n\n`)
 
 const CLIENTS = 6
 
-/** The requests to serve at the least; the nodes are rolled once at the least. */
+/** The smallest number of requests to serve. Every node restarts at least once. */
 const REQUESTS = Number(process.env["ROLLING_REQUESTS"] ?? 0)
 
 const temporaryDirectory = Effect.acquireRelease(
@@ -27,7 +27,7 @@ const temporaryDirectory = Effect.acquireRelease(
 
 describe.skipIf(missing !== undefined)("nodes behind HAProxy", () => {
   it.live(
-    "are rolled one after the other without a failure, though neither clients nor HAProxy retry",
+    "restart one after the other without a failed request, although neither clients nor HAProxy retry",
     () =>
       Effect.gen(function* () {
         const settings = {
@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)("nodes behind HAProxy", () => {
             yield* Effect.sleep("5 millis")
           }
         })
-        /** Returns once this node serves requests that begin from now on. */
+        /** Waits until this node has served new requests. */
         const serves = ({ name }: Node) =>
           Effect.suspend(() => {
             const before = served.get(name) ?? 0

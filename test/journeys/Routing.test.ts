@@ -4,20 +4,20 @@ import { get, json, post, startService } from "../support/Service.ts"
 
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }], max_tokens: 20 }
 
-/** Draws the same number for ever: the one that makes every request explore that may. */
+/** Always draws the number that makes every request explore if it may. */
 const exploring: Random.Random = { nextIntUnsafe: () => 0, nextDoubleUnsafe: () => 0 }
 
 const PATIENCE = "30 seconds"
 
 describe("routing", () => {
-  it.live("lets a request try a provider that is not known yet, an estimate not, and holds the same for both", () =>
+  it.live("explores an unmeasured provider with a request but not with an estimate, and both have the same hold", () =>
     Effect.gen(function* () {
       const { account, api } = yield* Effect.provideService(startService(), Random.Random, exploring)
       const { inferenceKey } = yield* account()
       const ask = Effect.flatMap(post(`${api}/chat/completions`, inferenceKey, chat), json)
       const first = yield* ask
       assert.strictEqual(first.routing.provider, "openai")
-      // The first provider has to be known before another one is tried, which takes some requests and a second.
+      // Exploring starts after the first provider has been measured, which takes some requests and a second.
       const explored = yield* Effect.repeat(ask, {
         schedule: Schedule.spaced("5 millis"),
         until: (answer) => answer.routing.provider !== "openai"
@@ -34,7 +34,7 @@ describe("routing", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers a repeat as it was routed at first", () =>
+  it.live("is repeated unchanged in the replay of an answer", () =>
     Effect.gen(function* () {
       const { account, api } = yield* startService()
       const { inferenceKey } = yield* account()

@@ -1,4 +1,4 @@
-/** One question costs the same in whichever dialect it is asked: the same hold, the same tokens, the same receipt. */
+/** One question costs the same in every dialect: it has the same hold, the same tokens and the same receipt. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -23,36 +23,36 @@ const questions: Readonly<Record<string, Asked>> = {
   text: { text: "How warm is it in Oslo? Ångström, 氷点下.", system: "Be brief.", maxTokens: 300 },
   "text without a cap": { text: "How warm is it in Oslo?" },
   "an image": { text: "What is this?", image, maxTokens: 300 },
-  "a call of a tool": {
+  "a tool call": {
     text: "How warm is it in Oslo?",
     tools: true,
     maxTokens: 300,
     more: { routing: { require_parameters: true } }
   },
-  "the answer of a tool": { text: "How warm is it?", tools: true, toolAnswer: "minus four", maxTokens: 300 },
+  "a tool result": { text: "How warm is it?", tools: true, toolAnswer: "minus four", maxTokens: 300 },
   reasoning: { text: "Think of Oslo", effort: "low", maxTokens: 3_000 },
   "structured output": { text: "How is the sky in Oslo?", schema, maxTokens: 300 },
   "an answer cut short": { text: "Tell me all of Oslo", maxTokens: 7 },
-  "an answer that uses all that is held": { text: "Tell me all of Oslo", maxTokens: 300 },
-  "an answer whose usage nobody reports": { text: "Tell me of Oslo", maxTokens: 300 },
+  "an answer that uses its whole hold": { text: "Tell me all of Oslo", maxTokens: 300 },
+  "an answer without reported usage": { text: "Tell me of Oslo", maxTokens: 300 },
   "a budget": { text: "Hello", maxTokens: 300, more: { budget_cents: 90 } }
 }
 
-/** How the sandbox's double is to answer. */
+/** The sandbox's instructions for each question. */
 const steerings: Readonly<Record<string, string>> = {
   text: "cached_tokens=5",
-  "a call of a tool": "cached_tokens=7",
+  "a tool call": "cached_tokens=7",
   reasoning: "reasoning_tokens=64,output_tokens=100,cached_tokens=3",
   "an answer cut short": "output_tokens=90",
-  "an answer that uses all that is held": "usage=held",
-  "an answer whose usage nobody reports": "fault=no_usage"
+  "an answer that uses its whole hold": "usage=held",
+  "an answer without reported usage": "fault=no_usage"
 }
 
 interface Paid extends Delivered {
   readonly receipt: Frame
 }
 
-/** Asks once; what is paid for must be what its receipt says. */
+/** Sends one request. Its cost and usage must equal those of its receipt. */
 const ask = Effect.fnUntraced(function* (
   service: Service,
   key: string,
@@ -77,7 +77,7 @@ const ask = Effect.fnUntraced(function* (
   return { ...delivered, receipt }
 })
 
-/** What must not depend on the dialect of a receipt: all but what names this one request. */
+/** Returns the fields of a receipt that must be equal in every dialect: all except those that identify the request. */
 const factsOf = (receipt: Frame): Frame => {
   const { created_at: _at, id: _id, operation: _operation, timings: _timings, trace_id: _trace, ...facts } = receipt
   return facts
@@ -92,7 +92,7 @@ const same = ({ calls, cost, reasoning, receipt, text, usage }: Paid) => ({
   receipt: factsOf(receipt)
 })
 
-/** Asks a question in every dialect that has words for it. */
+/** Sends a question in every dialect that can express it. */
 const askAll = Effect.fnUntraced(function* (service: Service, key: string, question: Question, steering = "") {
   const all: Array<{ readonly name: string; readonly stream: boolean; readonly paid: Paid }> = []
   for (const stream of [false, true]) {
@@ -107,9 +107,9 @@ const askAll = Effect.fnUntraced(function* (service: Service, key: string, quest
 
 const checkSame = (name: string, all: Effect.Success<ReturnType<typeof askAll>>, whole: boolean) => {
   const [first, ...others] = all.filter(({ stream }) => stream !== whole)
-  if (first === undefined) return assert.fail(`${name} was never asked`)
+  if (first === undefined) return assert.fail(`no dialect could express ${name}`)
   for (const other of others) {
-    assert.deepStrictEqual(same(other.paid), same(first.paid), `${name}: ${other.name} beside ${first.name}`)
+    assert.deepStrictEqual(same(other.paid), same(first.paid), `${name}: ${other.name} and ${first.name} must be equal`)
   }
   return first.paid
 }
@@ -123,19 +123,19 @@ const checkQuestion = (name: string, all: Effect.Success<ReturnType<typeof askAl
   const { held_usd: _streamed, streamed: wasStreamed, ...other } = same(streamed).receipt
   assert.deepStrictEqual([isStreamed, wasStreamed], [false, true])
   assert.deepStrictEqual({ ...same(streamed), receipt: other }, { ...same(whole), receipt }, `${name}: streamed`)
-  // Without a cap a stream's hold grows with it.
+  // Without a cap the hold of a stream grows.
   if (capped) assert.strictEqual(whole.receipt.held_usd, streamed.receipt.held_usd)
 }
 
-/** What is said to be held for a question. */
+/** Returns the estimated hold for a question. */
 const estimated = (service: Service, key: string, question: Question) =>
   Effect.map(
     Effect.flatMap(post(`${service.api}/estimate`, key, dialects[0]?.ask(question, false)), json),
     (estimate): number => estimate.hold_usd
   )
 
-describe("in the sandbox", () => {
-  // One that shows what it thinks, one that does not, one that is billed by tier, one that does not think.
+describe("a question in the sandbox", () => {
+  // A model with visible reasoning, one with hidden reasoning, one with price tiers, and one without reasoning.
   const models = {
     "claude-sonnet-4-6": "anthropic",
     "gpt-5-mini": "openai",
@@ -143,19 +143,19 @@ describe("in the sandbox", () => {
     "gpt-4o-mini": "openai"
   }
   for (const [model, provider] of Object.entries(models)) {
-    it.live(`a question to ${model} costs the same in every dialect`, () =>
+    it.live(`to ${model} has the same hold, usage, cost and receipt in every dialect`, () =>
       Effect.gen(function* () {
         const service = yield* startService()
         const { account, inferenceKey } = yield* service.account(50)
         let cost = 0n
         for (const [name, question] of Object.entries(questions)) {
-          // How providers have done lately must not choose between them.
+          // The measured performance of providers must not decide the routing.
           const more = { ...question.more, routing: { ...question.more?.routing, providers: { only: [provider] } } }
           const all = yield* askAll(service, inferenceKey, { ...question, model, more }, steerings[name])
           checkQuestion(name, all, question.maxTokens !== undefined)
           const [first] = all
           const estimate = yield* estimated(service, inferenceKey, { ...question, model, more })
-          // Without a cap more may be held than must be available.
+          // Without a cap the hold may exceed the estimate.
           if (question.maxTokens !== undefined) assert.strictEqual(first?.paid.receipt.held_usd, estimate)
           for (const { paid } of all) cost += BigInt(Math.round(paid.cost * 1e9))
         }
@@ -165,7 +165,7 @@ describe("in the sandbox", () => {
     )
   }
 
-  it.live("what a preset says is asked for and paid the same in every dialect", () =>
+  it.live("with a preset has the same usage, cost and receipt in every dialect", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(50)
@@ -194,7 +194,7 @@ describe("in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("what is chosen for a caller is the same in every dialect", () =>
+  it.live("to svc/auto or a chain has the same model, usage, cost and receipt in every dialect", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(50)
@@ -207,7 +207,7 @@ describe("in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a prompt counts as many tokens in every dialect that counts", () =>
+  it.live("has the same token count in both dialects that count tokens", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(0)
@@ -227,7 +227,7 @@ describe("in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a stream that breaks off is paid the same in every dialect", () =>
+  it.live("whose stream breaks has the same charge in every dialect", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(50)
@@ -253,7 +253,7 @@ describe("in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a question that costs too much is refused for the same amount in every dialect", () =>
+  it.live("above the balance gets 402 with the same amount in every dialect", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(0.0001)
@@ -306,7 +306,7 @@ const geminiAnswer = {
   }
 }
 
-/** Hosts that always answer the same, each in the language of one vendor. */
+/** Hosts that give one fixed answer, each in the wire format of one vendor. */
 const wires: Readonly<Record<string, Wire>> = {
   OpenAI: {
     model: "gpt-5-mini",
@@ -354,9 +354,9 @@ const bodyOf = async (request: IncomingMessage): Promise<Frame> => {
   return JSON.parse(text)
 }
 
-describe("at a provider", () => {
+describe("a question to a provider", () => {
   for (const [vendor, { env, model, streamed, whole }] of Object.entries(wires)) {
-    it.live(`of ${vendor}'s language a question is put, held and paid the same in every dialect`, () =>
+    it.live(`with ${vendor}'s wire format has the same upstream body, hold and cost in every dialect`, () =>
       Effect.gen(function* () {
         const bodies: Array<{ readonly stream: boolean; readonly body: Frame }> = []
         const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -369,8 +369,8 @@ describe("at a provider", () => {
         const host = yield* upstream((request, response) => void answer(request, response))
         const service = yield* startService({ SANDBOX: "off", ...env(host.origin) })
         const { inferenceKey } = yield* service.account(50)
-        // The answer is the same whatever is asked, and keeps to no schema.
-        for (const name of ["text", "text without a cap", "an image", "the answer of a tool", "reasoning"]) {
+        // The answer is fixed and matches no schema, so structured output is left out.
+        for (const name of ["text", "text without a cap", "an image", "a tool result", "reasoning"]) {
           const question = questions[name]!
           bodies.length = 0
           const all = yield* askAll(service, inferenceKey, { ...question, model })

@@ -1,4 +1,4 @@
-/** Search as its users have it: the sandbox's library, and Tavily's wire on a real socket. */
+/** Search through the sandbox's library, and through a fake of Tavily on a real socket. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SearchResponse } from "../../schemas/inference/Search.ts"
@@ -19,11 +19,11 @@ const spent = (service: Service, accountId: string, usd: number) =>
 const errorOf = (response: Response) =>
   Effect.map(json(response), (body) => [response.status, body.error.code, body.error.param])
 
-/** What one query costs: $0.008. */
+/** The price of one query: $0.008. */
 const QUERY = 8_000_000n
 
 describe("search in the sandbox", () => {
-  it.live("finds what was asked for, and is charged by the query", () =>
+  it.live("returns results for each query, and charges per query", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -64,7 +64,7 @@ describe("search in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("warns of a low balance, and finds nothing for nonsense", () =>
+  it.live("returns no results for nonsense, and adds a low-balance warning", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -74,7 +74,7 @@ describe("search in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that failed is not charged, whatever went wrong", () =>
+  it.live("answers 502 without a charge for every fault, and frees the idempotency key", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -97,7 +97,7 @@ describe("search in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is repeated to the letter under an idempotency key, and charged once", () =>
+  it.live("replays the answer under an idempotency key, and charges once", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -115,7 +115,7 @@ describe("search in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses what it does not know", () =>
+  it.live("answers 400 to an unknown field or a model that cannot search", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -153,7 +153,7 @@ describe("search at Tavily", () => {
     results: [{ title: `About ${query}`, url: `https://example.com/${query}`, content: `All of ${query}.`, score: 0.9 }]
   })
 
-  it.live("asks each query by itself, and answers them together", () =>
+  it.live("sends each query in a request of its own, and returns all results together", () =>
     Effect.gen(function* () {
       const { seen, service } = yield* tavily((query) => [200, found(query)])
       const { account, inferenceKey } = yield* service.account(10)
@@ -210,7 +210,7 @@ describe("search at Tavily", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names what it cannot do, and passes on why it refused", () =>
+  it.live("answers 400 with the unsupported filter, and passes Tavily's refusal on, without a charge", () =>
     Effect.gen(function* () {
       const { seen, service } = yield* tavily(() => [400, { detail: { error: "Query is too long." } }])
       const { account, inferenceKey } = yield* service.account(10)

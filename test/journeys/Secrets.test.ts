@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { allRows } from "../support/AllRows.ts"
 import { json, post, startService } from "../support/Service.ts"
 
-describe("what is kept", () => {
-  it.live("has no key in it, and no content but the answers kept for a repeat", () =>
+describe("the database", () => {
+  it.live("contains no API key, and no content except the answers under an idempotency key", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey, managementKey } = yield* service.account(10)
@@ -43,7 +43,7 @@ describe("what is kept", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has no secret of a webhook in it that could be read", () =>
+  it.live("contains no readable webhook secret", () =>
     Effect.gen(function* () {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { inferenceKey } = yield* service.account(1)

@@ -1,4 +1,4 @@
-/** A conversation of the legacy chat, recorded in a session, as a caller sees it. */
+/** Conversations of the legacy chat that the gateway records in a session. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,7 +13,7 @@ interface Said {
 
 const user = (content: string): Said => ({ role: "user", content })
 
-/** A caller with a session named `talk`. */
+/** Starts a gateway and creates an account with a session named `talk`. */
 const talking = Effect.gen(function* () {
   const service = yield* startService()
   const { account, inferenceKey: key } = yield* service.account(10)
@@ -27,7 +27,7 @@ const talking = Effect.gen(function* () {
     key,
     chat,
     session,
-    /** Asks, and answers with what was answered. */
+    /** Sends a chat request that must succeed, and returns its answer. */
     asked: (messages: ReadonlyArray<Said>, more?: object, headers?: Record<string, string>) =>
       Effect.gen(function* () {
         const response = yield* chat(messages, more, headers)
@@ -36,7 +36,7 @@ const talking = Effect.gen(function* () {
         return { answer, text: answer.choices[0].message.content as string, headers: response.headers }
       }),
     exported: said,
-    /** Who said what, in order. */
+    /** Reads the role and the content of each recorded message, in order. */
     recorded: Effect.map(said, ({ messages }) =>
       (messages as ReadonlyArray<Said>).map(({ content, role }) => [role, content])
     )
@@ -50,7 +50,7 @@ const fill = (service: Service, messages: number) =>
   )
 
 describe("a session of the legacy chat", () => {
-  it.live("has the conversation, each message once, and what its answers cost", () =>
+  it.live("records each message once, with model, usage and cost of the answers", () =>
     Effect.gen(function* () {
       const { asked, exported, recorded, session } = yield* talking
       const first = yield* asked([{ role: "system", content: "Be brief" }, user("Hello")])
@@ -61,7 +61,7 @@ describe("a session of the legacy chat", () => {
         user("And now?")
       ]
       const second = yield* asked(conversation)
-      // Its id is as good as its name, and the last message alone as good as all of them.
+      // The session's id works like its name, and the last message alone like the whole conversation.
       const third = yield* asked([user("Bye")], { session_id: session.id })
       assert.isNull(third.headers.get("x-svc-ignored-parameters"))
       assert.deepStrictEqual(yield* recorded, [
@@ -83,7 +83,7 @@ describe("a session of the legacy chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is found by any name that it can be opened by, as long as that is", () =>
+  it.live("accepts the same names of up to 256 characters as its creation, and answers 400 to longer ones", () =>
     Effect.gen(function* () {
       const { account, chat, key, service } = yield* talking
       const session_id = "\u{1f375}".repeat(256)
@@ -99,13 +99,13 @@ describe("a session of the legacy chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes no part in the prompt, nor in the cache", () =>
+  it.live("changes neither the prompt nor the cache key", () =>
     Effect.gen(function* () {
       const { asked, exported, recorded } = yield* talking
       const first = yield* asked([user("Hello")])
       const again = yield* asked([user("Hello")])
       assert.deepStrictEqual([again.headers.get("x-svc-cache-status"), again.answer.cached], ["HIT", true])
-      // It is the session's last turn already.
+      // The hit repeats the session's last turn, so it is not recorded again.
       assert.lengthOf(yield* recorded, 2)
       const between = yield* asked([user("And now?")])
       yield* asked([user("Hello")])
@@ -123,7 +123,7 @@ describe("a session of the legacy chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has a repeated request once, whether it was charged or a hit", () =>
+  it.live("records a replayed request once, whether it was charged or a cache hit", () =>
     Effect.gen(function* () {
       const { asked, recorded } = yield* talking
       const fresh = { "idempotency-key": "fresh" }
@@ -147,7 +147,7 @@ describe("a session of the legacy chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has nothing of what failed, nor of what nobody may keep", () =>
+  it.live("records no failed request and no request under zero_retention", () =>
     Effect.gen(function* () {
       const { account, asked, chat, recorded, service } = yield* talking
       yield* service.preset(account.id, "secret", {
@@ -166,13 +166,13 @@ describe("a session of the legacy chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("must be there, and be the caller's, before anything is spent", () =>
+  it.live("must exist in the request's account, or the request gets 404 without a charge", () =>
     Effect.gen(function* () {
       const { account, chat, service, session } = yield* talking
       const other = yield* service.account(1)
       yield* post(`${service.api}/sessions`, other.inferenceKey, { session_id: "theirs" })
       const before = yield* service.balance(account.id)
-      for (const session_id of ["nobody's", "theirs", "\0"]) {
+      for (const session_id of ["absent", "theirs", "\0"]) {
         const response = yield* chat([user("Hello")], { session_id })
         assert.deepStrictEqual([response.status, (yield* json(response)).code], [404, "not_found"], session_id)
       }
@@ -182,7 +182,7 @@ describe("a session of the legacy chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that is full takes no more, but its repeats are answered", () =>
+  it.live("that is full answers 400 without a charge, and still serves replays", () =>
     Effect.gen(function* () {
       const { account, asked, chat, service } = yield* talking
       const key = { "idempotency-key": "k" }

@@ -1,4 +1,4 @@
-/** Hosts that take long before their first token: what their caller hears meanwhile, whom the gateway asks, and what it charges. */
+/** Hosts that are slow to send their first token: keep-alive comments, fallback, the client's answer and the charge. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { writeFileSync } from "node:fs"
@@ -27,10 +27,10 @@ const serves = (response: ServerResponse) =>
 const fails = (response: ServerResponse) =>
   response.writeHead(500, { "content-type": "application/json" }).end('{"error":{"message":"planted"}}')
 
-/** Two hosts for each way to ask, so that the failures of one way open no breaker of another. */
+/** Returns two hosts for each way to send a request, so that the failures of one way open no breaker of another. */
 const hostsOf = (way: number) => [`a${way}`, `b${way}`] as const
 
-/** Hosts that answer when and as the test says; those that the test does not name fail. */
+/** Hosts that answer when the test releases them. Hosts that are not in `silent` fail. */
 const scene = Effect.gen(function* () {
   const waiting = new Map<string, ServerResponse>()
   const asked: Array<string> = []
@@ -69,7 +69,7 @@ const scene = Effect.gen(function* () {
   return { account, ask, asked, receiptOf, release, service, silent }
 })
 
-/** Reads a body as it comes. */
+/** Reads a body piece by piece. */
 const reading = (response: Response) => {
   const reader = response.body!.getReader()
   const decoder = new TextDecoder()
@@ -90,9 +90,9 @@ interface Way {
   readonly name: string
   readonly path: string
   readonly body: object
-  /** What the gateway writes in silence. */
+  /** The comment that keeps the connection alive. */
   readonly comment: string
-  /** What shows that a stream ended with an error. */
+  /** Matches a stream that ended with an error. */
   readonly failed: RegExp
 }
 
@@ -122,48 +122,50 @@ const ways: ReadonlyArray<Way> = [
 const times = (text: string, comment: string): number => text.split(comment).length - 1
 
 describe("a stream whose provider is silent", () => {
-  it.live("hears of it in every dialect, and still falls over to the next provider before the first content", () =>
-    Effect.gen(function* () {
-      assert.lengthOf(ways, 7)
-      const { account, ask, asked, receiptOf, release, service, silent } = yield* scene
-      let spent = 0n
-      for (const [way, { comment, name }] of ways.entries()) {
-        const [a, b] = hostsOf(way)
-        silent.add(a).add(b)
-        asked.length = 0
-        const response = yield* ask(way)
-        assert.strictEqual(response.status, 200, name)
-        assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
-        const read = reading(response)
-        const heard = yield* read.until((text) => times(text, comment) >= 2)
-        assert.notInclude(heard, TEXT)
-        assert.deepStrictEqual(asked, [a])
-        release(a, fails)
-        const before = times(heard, comment)
-        yield* read.until((text) => times(text, comment) > before && asked.length === 2)
-        release(b, serves)
-        assert.include(yield* read.all, TEXT, name)
-        const receipt = yield* receiptOf(response)
-        assert.strictEqual(receipt.status, "succeeded", name)
-        assert.deepStrictEqual(
-          receipt.routing.provider_attempts.map((attempt: { provider: string; outcome: string }) => [
-            attempt.provider,
-            attempt.outcome
-          ]),
-          [
-            [a, "failed_over"],
-            [b, "served"]
-          ]
-        )
-        spent += BigInt(Math.round(receipt.cost_usd * 1e9))
-      }
-      assert.isTrue(spent > 0n)
-      assert.deepStrictEqual(yield* service.balance(account.id), { posted: 10_000_000_000n - spent, held: 0n })
-      assert.deepStrictEqual(yield* service.faults, [])
-    }).pipe(Effect.scoped)
+  it.live(
+    "gets keep-alive comments in every dialect, and still falls back to the next provider before the first content",
+    () =>
+      Effect.gen(function* () {
+        assert.lengthOf(ways, 7)
+        const { account, ask, asked, receiptOf, release, service, silent } = yield* scene
+        let spent = 0n
+        for (const [way, { comment, name }] of ways.entries()) {
+          const [a, b] = hostsOf(way)
+          silent.add(a).add(b)
+          asked.length = 0
+          const response = yield* ask(way)
+          assert.strictEqual(response.status, 200, name)
+          assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
+          const read = reading(response)
+          const heard = yield* read.until((text) => times(text, comment) >= 2)
+          assert.notInclude(heard, TEXT)
+          assert.deepStrictEqual(asked, [a])
+          release(a, fails)
+          const before = times(heard, comment)
+          yield* read.until((text) => times(text, comment) > before && asked.length === 2)
+          release(b, serves)
+          assert.include(yield* read.all, TEXT, name)
+          const receipt = yield* receiptOf(response)
+          assert.strictEqual(receipt.status, "succeeded", name)
+          assert.deepStrictEqual(
+            receipt.routing.provider_attempts.map((attempt: { provider: string; outcome: string }) => [
+              attempt.provider,
+              attempt.outcome
+            ]),
+            [
+              [a, "failed_over"],
+              [b, "served"]
+            ]
+          )
+          spent += BigInt(Math.round(receipt.cost_usd * 1e9))
+        }
+        assert.isTrue(spent > 0n)
+        assert.deepStrictEqual(yield* service.balance(account.id), { posted: 10_000_000_000n - spent, held: 0n })
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
   )
 
-  it.live("keeps the status of a failure before that, and ends the stream with a later one, free of charge", () =>
+  it.live("gets 502 for a failure before the first comment, and an error event for a later one, without a charge", () =>
     Effect.gen(function* () {
       const { account, ask, receiptOf, release, service, silent } = yield* scene
       for (const [way, { comment, failed, name }] of ways.entries()) {
@@ -191,7 +193,7 @@ describe("a stream whose provider is silent", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing when its caller hangs up", () =>
+  it.live("costs nothing when the client disconnects", () =>
     Effect.gen(function* () {
       const { account, ask, asked, receiptOf, service, silent } = yield* scene
       for (const [way, { comment, name }] of ways.entries()) {

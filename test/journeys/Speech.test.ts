@@ -1,4 +1,4 @@
-/** Speech as its users have it: the official client, the sandbox's voice, and a host on a real socket. */
+/** Speech through OpenAI's client, the sandbox and a fake host on a real socket. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import OpenAI from "openai"
@@ -37,7 +37,7 @@ const types = {
 } as const
 
 describe("speech in the sandbox", () => {
-  it.live("comes to the OpenAI client in every format, and is charged by the character", () =>
+  it.live("reaches the OpenAI client in every format, and is charged per character", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -71,7 +71,7 @@ describe("speech in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges what is counted: code points, however they are written", () =>
+  it.live("is charged per code point", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -80,7 +80,7 @@ describe("speech in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges nothing for what was not spoken", () =>
+  it.live("is not charged when it fails or is refused", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -88,19 +88,19 @@ describe("speech in the sandbox", () => {
       for (const fault of ["error", "empty", "malformed", "break"]) {
         assert.deepStrictEqual(yield* Effect.flatMap(steered(fault), errorOf), [502, "upstream_error"], fault)
       }
-      const [wrong, nobody, chat] = [
+      const [wrong, unknown, chat] = [
         yield* speak(service, inferenceKey, { ...hello, speed: 9 }),
         yield* speak(service, inferenceKey, { ...hello, model: "tts-9" }),
         yield* speak(service, inferenceKey, { ...hello, model: "gpt-4o-mini" })
       ]
       assert.deepStrictEqual(yield* errorOf(wrong), [400, "validation_error"])
-      assert.deepStrictEqual(yield* errorOf(nobody), [400, "unknown_model"])
+      assert.deepStrictEqual(yield* errorOf(unknown), [400, "unknown_model"])
       assert.deepStrictEqual(yield* errorOf(chat), [400, "unknown_model"])
       assert.strictEqual(yield* spent(service, account.id, 1), 0n)
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused where the balance does not cover it", () =>
+  it.live("gets 402 when the balance does not cover it", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(0.01)
@@ -112,7 +112,7 @@ describe("speech in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is charged once under an idempotency key, and not kept for a repeat", () =>
+  it.live("is charged once under an idempotency key, and a repeat gets 409 because audio is not kept", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -133,7 +133,7 @@ describe("speech in the sandbox", () => {
 })
 
 describe("speech at OpenAI", () => {
-  it.live("is asked for as the caller did, and its audio passed on as it came", () =>
+  it.live("is requested with the client's values, and its audio is passed on unchanged", () =>
     Effect.gen(function* () {
       const seen: Array<unknown> = []
       const audio = Buffer.from([0xff, 0xf3, 0x84, 0xc4, 0, 1, 2, 3])

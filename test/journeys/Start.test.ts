@@ -1,4 +1,4 @@
-/** The service and the command line as processes, on the embedded database: what somebody meets who starts it. */
+/** The gateway and the command line as processes on the embedded database, from the first start to the shutdown. */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { execFile, spawnSync } from "node:child_process"
@@ -57,13 +57,13 @@ const chat = (api: string, key: string, body: object = ask, headers: Record<stri
 const statusAndCode = (response: Response) =>
   Effect.map(json(response), (body) => [response.status, body.error?.code ?? null])
 
-/** The receipt once its request has ended; asking again is the only waiting. */
+/** Polls a receipt until its request has ended. */
 const endedReceipt = (api: string, key: string, id: string): Effect.Effect<Frame> =>
   Effect.flatMap(Effect.flatMap(get(`${api}/requests/${id}`, key), json), (found) =>
     found.status === "open" ? endedReceipt(api, key, id) : Effect.succeed(found)
   )
 
-/** Opens a stream that takes about a second, and returns once its first text has come. */
+/** Opens a stream that takes about a second, and returns after its first text. */
 const openStream = (api: string, key: string) =>
   Effect.gen(function* () {
     const steering = {
@@ -94,7 +94,7 @@ const openStream = (api: string, key: string) =>
 const probes = (ops: string) =>
   Effect.promise(() => Promise.all(["healthz", "readyz"].map(async (path) => (await fetch(`${ops}/${path}`)).status)))
 
-/** Asks until they are these. */
+/** Polls the probes until they have these statuses. */
 const untilProbes = (ops: string, statuses: ReadonlyArray<number>): Effect.Effect<void> =>
   Effect.flatMap(probes(ops), (found) =>
     found.join() === statuses.join() ? Effect.void : Effect.suspend(() => untilProbes(ops, statuses))
@@ -102,7 +102,7 @@ const untilProbes = (ops: string, statuses: ReadonlyArray<number>): Effect.Effec
 
 const missing = ["curl", "bash"].filter((tool) => spawnSync(tool, ["--version"]).status !== 0)
 if (missing.length > 0) {
-  process.stderr.write(`\n*** SKIPPED: the printed curl line is not run: ${missing.join(" and ")} not found ***\n\n`)
+  process.stderr.write(`\n***** SKIPPED: the printed curl line: ${missing.join(" and ")} not found ***\n\n`)
 }
 
 class Running extends Context.Service<Running, Process & { readonly directory: string }>()("tollgate/test/Running") {
@@ -115,9 +115,9 @@ class Running extends Context.Service<Running, Process & { readonly directory: s
   )
 }
 
-describe("beside a running service", () => {
+describe("while a gateway runs,", () => {
   it.layer(Running.layer, { excludeTestServices: true })((it) => {
-    it.effect.skipIf(missing.length > 0)("the first start prints a curl line that works as printed", () =>
+    it.effect.skipIf(missing.length > 0)("its first start has printed a curl line that works as printed", () =>
       Effect.gen(function* () {
         const { greeting } = yield* Running
         const line = greeting.split("\n").find((one) => one.trim().startsWith("curl ")) ?? "exit 9"
@@ -128,10 +128,10 @@ describe("beside a running service", () => {
       })
     )
 
-    it.effect("the first start prints two keys of a demo account with money", () =>
+    it.effect("its first start has printed two keys of a demo account with simulated money", () =>
       Effect.gen(function* () {
         const { api, directory, greeting } = yield* Running
-        // Where no terminal is, all but the account and its keys is one line of JSON.
+        // Without a terminal, everything except the account and its keys is one line of JSON.
         const last = JSON.parse(greeting.split("\n").at(-1) ?? "")
         assert.deepInclude(last, { api, message: `tollgate is ready at ${api}`, sandbox: true, version: VERSION })
         assert.notMatch(greeting, /schema|migrat/i)
@@ -148,7 +148,7 @@ describe("beside a running service", () => {
       })
     )
 
-    it.effect("every command works, and the service sees what it did", () =>
+    it.effect("the admin commands change accounts and keys, and the gateway uses the changes", () =>
       Effect.gen(function* () {
         const { api, directory } = yield* Running
         const admin = commands({ DATA_DIR: directory })
@@ -180,57 +180,61 @@ describe("beside a running service", () => {
       })
     )
 
-    it.effect("a revoked key is refused by the very next request, though the service remembers it", () =>
-      Effect.gen(function* () {
-        const { api, directory } = yield* Running
-        const admin = commands({ DATA_DIR: directory })
-        const { id, key } = yield* admin.json("key create --email demo@tollgate.local --name short-lived")
-        assert.strictEqual((yield* chat(api, key)).status, 200)
-        assert.deepStrictEqual(yield* admin.json(`key revoke --id ${id}`), { id, revoked: true })
-        assert.deepStrictEqual(yield* Effect.flatMap(chat(api, key), statusAndCode), [401, "invalid_api_key"])
-      })
+    it.effect(
+      "the command that revokes a key takes effect on the next request, although the gateway has cached the key",
+      () =>
+        Effect.gen(function* () {
+          const { api, directory } = yield* Running
+          const admin = commands({ DATA_DIR: directory })
+          const { id, key } = yield* admin.json("key create --email demo@tollgate.local --name short-lived")
+          assert.strictEqual((yield* chat(api, key)).status, 200)
+          assert.deepStrictEqual(yield* admin.json(`key revoke --id ${id}`), { id, revoked: true })
+          assert.deepStrictEqual(yield* Effect.flatMap(chat(api, key), statusAndCode), [401, "invalid_api_key"])
+        })
     )
 
-    it.effect("another service is told in one line what is in its way", () =>
-      Effect.gen(function* () {
-        const { directory, port } = yield* Running
-        const spare = yield* temporaryDirectory
-        const url = yield* freshDatabase("start")
-        const refused = [
-          { settings: { DATA_DIR: directory, PORT: "0" }, line: new RegExp(`DATA_DIR ${directory} is in use`) },
-          { settings: { DATA_DIR: spare, DATABASE_URL: url, PORT: String(port) }, line: `PORT ${port} is in use` },
-          {
-            settings: { DATA_DIR: spare, DATABASE_URL: url, OPS_PORT: String(port) },
-            line: `OPS_PORT ${port} is in use`
-          },
-          {
-            settings: { DATA_DIR: spare, DATABASE_URL: url, PORT: "0", TRACE_CONTEXT_PROVIDERS: "openai,opnai" },
-            line: "TRACE_CONTEXT_PROVIDERS must name known providers; got opnai"
-          },
-          { settings: { DATA_DIR: spare, PORT: "http" }, line: "PORT must be a port" },
-          { settings: { DATA_DIR: program("main.ts"), PORT: "0" }, line: /DATA_DIR .*main\.ts cannot be used/ },
-          { settings: { DATA_DIR: spare, DATABASE_URL: "mysql://a:hunter2@b/c" }, line: "DATABASE_URL must be a URL" }
-        ]
-        const fresh = { DATA_DIR: join(spare, "fresh"), OPS_PORT: String(port) }
-        for (const { line, settings } of [
-          ...refused,
-          { settings: { ...fresh, PORT: String(port), OPS_PORT: "0" }, line: `: PORT ${port} is in use` },
-          { settings: { ...fresh, PORT: "0" }, line: `OPS_PORT ${port} is in use` }
-        ]) {
-          const { code, stderr } = yield* runService(settings)
-          assert.strictEqual(code, 1)
-          assert.match(stderr, /^tollgate cannot start: [^\n]+\n$/)
-          assert.match(stderr, new RegExp(line))
-          assert.notInclude(stderr, "hunter2")
-        }
-        assert.isFalse(existsSync(fresh.DATA_DIR), "a start without a port must make nothing")
-      }).pipe(Effect.scoped)
+    it.effect(
+      "another start with its directory or port, or with a wrong setting, exits with one line that names the cause",
+      () =>
+        Effect.gen(function* () {
+          const { directory, port } = yield* Running
+          const spare = yield* temporaryDirectory
+          const url = yield* freshDatabase("start")
+          const refused = [
+            { settings: { DATA_DIR: directory, PORT: "0" }, line: new RegExp(`DATA_DIR ${directory} is in use`) },
+            { settings: { DATA_DIR: spare, DATABASE_URL: url, PORT: String(port) }, line: `PORT ${port} is in use` },
+            {
+              settings: { DATA_DIR: spare, DATABASE_URL: url, OPS_PORT: String(port) },
+              line: `OPS_PORT ${port} is in use`
+            },
+            {
+              settings: { DATA_DIR: spare, DATABASE_URL: url, PORT: "0", TRACE_CONTEXT_PROVIDERS: "openai,opnai" },
+              line: "TRACE_CONTEXT_PROVIDERS must name known providers; got opnai"
+            },
+            { settings: { DATA_DIR: spare, PORT: "http" }, line: "PORT must be a port" },
+            { settings: { DATA_DIR: program("main.ts"), PORT: "0" }, line: /DATA_DIR .*main\.ts cannot be used/ },
+            { settings: { DATA_DIR: spare, DATABASE_URL: "mysql://a:hunter2@b/c" }, line: "DATABASE_URL must be a URL" }
+          ]
+          const fresh = { DATA_DIR: join(spare, "fresh"), OPS_PORT: String(port) }
+          for (const { line, settings } of [
+            ...refused,
+            { settings: { ...fresh, PORT: String(port), OPS_PORT: "0" }, line: `: PORT ${port} is in use` },
+            { settings: { ...fresh, PORT: "0" }, line: `OPS_PORT ${port} is in use` }
+          ]) {
+            const { code, stderr } = yield* runService(settings)
+            assert.strictEqual(code, 1)
+            assert.match(stderr, /^tollgate cannot start: [^\n]+\n$/)
+            assert.match(stderr, new RegExp(line))
+            assert.notInclude(stderr, "hunter2")
+          }
+          assert.isFalse(existsSync(fresh.DATA_DIR), "a start without a free port must create no directory")
+        }).pipe(Effect.scoped)
     )
   })
 })
 
-describe("the options of the service", () => {
-  it.live("--help lists the settings, --version the version, and another option is refused", () =>
+describe("the options of the gateway's program", () => {
+  it.live("list the settings with --help, print the version with --version, and refuse anything else", () =>
     Effect.gen(function* () {
       const run = (...options: ReadonlyArray<string>) =>
         toEnd(process.execPath, [program("main.ts"), ...options], environment({}))
@@ -248,51 +252,49 @@ describe("the options of the service", () => {
   )
 })
 
-describe("stopping", () => {
-  it.live(
-    "told to stop, a service finishes its streams; killed, it leaves nothing that the next start cannot mend",
-    () =>
-      Effect.gen(function* () {
-        // Short holds, so that one whose process was killed expires while the test looks on. A busy machine must renew them in time,
-        // or the stream ends with its hold.
-        const settings = { DATA_DIR: yield* temporaryDirectory, HOLD_TTL: "5 seconds", SWEEP_INTERVAL: "100 millis" }
-        const admin = commands(settings)
-        const first = yield* start(settings)
-        const key = keysOf(first.greeting).inference
+describe("the end of a gateway's process", () => {
+  it.live("finishes the streams after SIGTERM, and after SIGKILL leaves a hold that the next start settles", () =>
+    Effect.gen(function* () {
+      // Short holds, so that the hold of a killed process expires during the test. A busy machine must renew them in time,
+      // or the stream ends with its hold.
+      const settings = { DATA_DIR: yield* temporaryDirectory, HOLD_TTL: "5 seconds", SWEEP_INTERVAL: "100 millis" }
+      const admin = commands(settings)
+      const first = yield* start(settings)
+      const key = keysOf(first.greeting).inference
 
-        const stream = yield* openStream(first.api, key)
-        assert.notMatch(stream.text, /\bten\b/)
-        assert.deepStrictEqual(yield* probes(first.ops), [200, 200])
-        // While the stream is finished, the process is up and not ready.
-        const [code, all] = yield* Effect.all(
-          [first.end("SIGTERM"), frames(stream.whole), untilProbes(first.ops, [200, 503])],
-          { concurrency: 3 }
-        )
-        const last = lastFrame(all)
-        assert.strictEqual(code, 0)
-        assert.strictEqual(all.at(-1), "[DONE]")
-        assert.strictEqual(textOf(all).trim(), "one two three four five six seven eight nine ten")
-        assert.strictEqual((yield* admin.json("ledger verify")).ok, true)
+      const stream = yield* openStream(first.api, key)
+      assert.notMatch(stream.text, /\bten\b/)
+      assert.deepStrictEqual(yield* probes(first.ops), [200, 200])
+      // While the stream is finished, the process is up and not ready.
+      const [code, all] = yield* Effect.all(
+        [first.end("SIGTERM"), frames(stream.whole), untilProbes(first.ops, [200, 503])],
+        { concurrency: 3 }
+      )
+      const last = lastFrame(all)
+      assert.strictEqual(code, 0)
+      assert.strictEqual(all.at(-1), "[DONE]")
+      assert.strictEqual(textOf(all).trim(), "one two three four five six seven eight nine ten")
+      assert.strictEqual((yield* admin.json("ledger verify")).ok, true)
 
-        const second = yield* start(settings)
-        assert.notInclude(second.greeting, "svc_")
-        const settled = yield* endedReceipt(second.api, key, stream.requestId)
-        assert.deepStrictEqual([settled.status, settled.cost_usd], ["succeeded", last.cost_usd])
-        const doomed = yield* openStream(second.api, key)
-        assert.strictEqual(yield* second.end("SIGKILL"), "SIGKILL")
-        yield* Effect.ignore(Effect.tryPromise(() => doomed.whole.text()))
+      const second = yield* start(settings)
+      assert.notInclude(second.greeting, "svc_")
+      const settled = yield* endedReceipt(second.api, key, stream.requestId)
+      assert.deepStrictEqual([settled.status, settled.cost_usd], ["succeeded", last.cost_usd])
+      const doomed = yield* openStream(second.api, key)
+      assert.strictEqual(yield* second.end("SIGKILL"), "SIGKILL")
+      yield* Effect.ignore(Effect.tryPromise(() => doomed.whole.text()))
 
-        const third = yield* start(settings)
-        assert.strictEqual((yield* chat(third.api, key)).status, 200)
-        const lost = yield* endedReceipt(third.api, key, doomed.requestId)
-        assert.strictEqual(lost.status, "failed")
-        assert.isAtMost(lost.cost_usd, settled.cost_usd)
-        assert.strictEqual((yield* admin.json("ledger verify")).ok, true)
-        assert.strictEqual(yield* third.end("SIGINT"), 0)
-      }).pipe(Effect.scoped)
+      const third = yield* start(settings)
+      assert.strictEqual((yield* chat(third.api, key)).status, 200)
+      const lost = yield* endedReceipt(third.api, key, doomed.requestId)
+      assert.strictEqual(lost.status, "failed")
+      assert.isAtMost(lost.cost_usd, settled.cost_usd)
+      assert.strictEqual((yield* admin.json("ledger verify")).ok, true)
+      assert.strictEqual(yield* third.end("SIGINT"), 0)
+    }).pipe(Effect.scoped)
   )
 
-  it.live("a service whose log nobody takes any more goes on, and finishes its streams when told to stop", () =>
+  it.live("finishes the streams after SIGTERM also when its log output is closed", () =>
     Effect.gen(function* () {
       const settings = {
         DATA_DIR: yield* temporaryDirectory,
@@ -304,7 +306,7 @@ describe("stopping", () => {
       child.stdout?.destroy()
       child.stderr?.destroy()
       const stream = yield* openStream(api, keysOf(greeting).inference)
-      // A sandbox writes its letters into the log.
+      // A sandbox writes its emails into the log.
       for (const name of ["ann", "ben", "eve"]) {
         const asked = yield* post(`${api}/console/sign-in`, "", { email: `${name}@example.com` })
         assert.isTrue(asked.ok)
@@ -317,7 +319,7 @@ describe("stopping", () => {
 })
 
 describe("a start with real providers", () => {
-  it.live("says while there is no account how to make one, and the command works as printed", () =>
+  it.live("prints a command that creates an account while there is none, and the command works as printed", () =>
     Effect.gen(function* () {
       const settings = {
         DATA_DIR: yield* temporaryDirectory,
@@ -336,7 +338,7 @@ describe("a start with real providers", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("and no key of one says what is missing, and is not ready", () =>
+  it.live("but without a provider key names the missing setting, and /readyz answers 503", () =>
     Effect.gen(function* () {
       const settings = { DATA_DIR: yield* temporaryDirectory, DATABASE_URL: yield* freshDatabase("start") }
       const { greeting, ops } = yield* start({ ...settings, LOG_FORMAT: "json" })

@@ -17,7 +17,7 @@ const chat = (service: Service, key: string, body: object, headers: Record<strin
 const receipt = (service: Service, key: string, id: string) =>
   Effect.flatMap(get(`${service.api}/requests/${id}`, key), json)
 
-/** The receipt once its request has ended; asking again is the only waiting. */
+/** Polls a receipt until its request has ended. */
 const endedReceipt = (service: Service, key: string, id: string): ReturnType<typeof receipt> =>
   Effect.flatMap(receipt(service, key, id), (found) =>
     found.status === "open" ? endedReceipt(service, key, id) : Effect.succeed(found)
@@ -25,7 +25,7 @@ const endedReceipt = (service: Service, key: string, id: string): ReturnType<typ
 
 const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
-/** A service before a host that answers so. */
+/** Starts a gateway with a host that gives this answer, plain or as these events. */
 const before = (whole: object, events: ReadonlyArray<object>) =>
   Effect.gen(function* () {
     const { origin } = yield* upstream((request, answer) => {
@@ -38,8 +38,8 @@ const before = (whole: object, events: ReadonlyArray<object>) =>
     return yield* startService({ SANDBOX: "off", OPENAI_API_KEY: "planted", OPENAI_BASE_URL: `${origin}/v1` })
   })
 
-describe("streams", () => {
-  it.live("gives text, then finish, then usage and cost, then [DONE], settled as it says", () =>
+describe("a stream", () => {
+  it.live("sends text, the finish reason with usage and cost, and [DONE], and settles the cost that it shows", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -64,7 +64,7 @@ describe("streams", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("settles what was delivered when the caller hangs up, at every chunk", () =>
+  it.live("settles the delivered output when the client disconnects, at every chunk", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -97,7 +97,7 @@ describe("streams", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends a stream that breaks with an error frame and charges what was delivered", () =>
+  it.live("that breaks ends with an error event, and is charged for the delivered output", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -116,30 +116,32 @@ describe("streams", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes no answer for whole that its host says it broke off", () =>
-    Effect.gen(function* () {
-      const finish_reason = "insufficient_system_resource"
-      const usage = { prompt_tokens: 5_000, completion_tokens: 900, total_tokens: 5_900 }
-      const whole = { choices: [{ index: 0, message: { content: "half of" }, finish_reason }], usage }
-      const said = { choices: [{ index: 0, delta: { content: "half of" }, finish_reason: null }] }
-      const broken = { choices: [{ index: 0, delta: {}, finish_reason }] }
-      const service = yield* before(whole, [said, broken, { choices: [], usage }])
-      const { account, inferenceKey } = yield* service.account(10)
-      const plain = yield* chat(service, inferenceKey, ask("Hello", { stream: false }))
-      assert.strictEqual(plain.status, 502)
-      assert.strictEqual((yield* json(plain)).error.code, "upstream_error")
-      assert.deepStrictEqual(yield* service.balance(account.id), { posted: nano(10), held: 0n })
-      const response = yield* chat(service, inferenceKey, ask("Hello"))
-      const all = yield* frames(response)
-      assert.strictEqual(textOf(all), "half of")
-      assert.strictEqual(all.at(-2).choices[0].finish_reason, "error")
-      const found = yield* endedReceipt(service, inferenceKey, response.headers.get("x-request-id")!)
-      assert.deepInclude(found, { status: "failed", usage_basis: "counted" })
-      assert.deepStrictEqual(yield* service.faults, [])
-    }).pipe(Effect.scoped)
+  it.live(
+    "or plain answer whose finish reason is a host failure is an error, and only delivered output is charged",
+    () =>
+      Effect.gen(function* () {
+        const finish_reason = "insufficient_system_resource"
+        const usage = { prompt_tokens: 5_000, completion_tokens: 900, total_tokens: 5_900 }
+        const whole = { choices: [{ index: 0, message: { content: "half of" }, finish_reason }], usage }
+        const said = { choices: [{ index: 0, delta: { content: "half of" }, finish_reason: null }] }
+        const broken = { choices: [{ index: 0, delta: {}, finish_reason }] }
+        const service = yield* before(whole, [said, broken, { choices: [], usage }])
+        const { account, inferenceKey } = yield* service.account(10)
+        const plain = yield* chat(service, inferenceKey, ask("Hello", { stream: false }))
+        assert.strictEqual(plain.status, 502)
+        assert.strictEqual((yield* json(plain)).error.code, "upstream_error")
+        assert.deepStrictEqual(yield* service.balance(account.id), { posted: nano(10), held: 0n })
+        const response = yield* chat(service, inferenceKey, ask("Hello"))
+        const all = yield* frames(response)
+        assert.strictEqual(textOf(all), "half of")
+        assert.strictEqual(all.at(-2).choices[0].finish_reason, "error")
+        const found = yield* endedReceipt(service, inferenceKey, response.headers.get("x-request-id")!)
+        assert.deepInclude(found, { status: "failed", usage_basis: "counted" })
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
   )
 
-  it.live("falls over to the next provider before the first content, and charges only who served", () =>
+  it.live("falls back to the next provider before the first content", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -159,7 +161,7 @@ describe("streams", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers a plain error and charges nothing when nobody gives content", () =>
+  it.live("or plain request gets a JSON error without a charge when no provider sends content", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -186,7 +188,7 @@ describe("streams", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges nothing where log-probabilities of its end are all that a model gives, streamed or not", () =>
+  it.live("or plain answer that contains only log-probabilities of its end is empty: 502 without a charge", () =>
     Effect.gen(function* () {
       const logprobs = { content: [{ token: "<|eot_id|>", logprob: -0.1, bytes: null, top_logprobs: [] }] }
       const usage = { prompt_tokens: 5_000, completion_tokens: 1, total_tokens: 5_001 }
@@ -205,7 +207,7 @@ describe("streams", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts what was delivered when no usage is reported, and bears what a wrong report adds", () =>
+  it.live("or plain answer without reported usage is counted, and a report above the hold is absorbed", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -228,7 +230,7 @@ describe("streams", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("grows a rolling hold with the stream, and ends it with length where the balance ends", () =>
+  it.live("grows its hold while it runs, and ends with finish reason length when the balance is used up", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const steering = { "x-svc-sandbox": "output_tokens=6000" }
@@ -256,9 +258,9 @@ describe("streams", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps a hold for as long as its request runs, streamed or not, before its first content and after", () =>
+  it.live("or plain request renews its hold while it runs, before the first content and after", () =>
     Effect.gen(function* () {
-      // A renewal is due after a quarter of a lifetime, so a busy machine may stand still for some seconds.
+      // A renewal is due after a quarter of the hold's lifetime, so a busy machine may pause for some seconds.
       const service = yield* startService({ HOLD_TTL: "10 seconds", SWEEP_INTERVAL: "100 millis" })
       const { account, inferenceKey } = yield* service.account(10)
       const charges = yield* Effect.forEach(
@@ -277,13 +279,13 @@ describe("streams", () => {
       const charged = charges.reduce((sum, one) => sum + one, 0n)
       assert.isTrue(charged > 0n)
       const renewed = yield* service.sql`SELECT id FROM request WHERE expires_at > created_at + interval '11 seconds'`
-      assert.lengthOf(renewed, 2, "both holds end later than without a renewal")
+      assert.lengthOf(renewed, 2, "both holds must expire later than without a renewal")
       assert.deepStrictEqual(yield* service.balance(account.id), { posted: nano(10) - charged, held: 0n })
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges hidden reasoning to a caller who hangs up before its usage is told", () =>
+  it.live("is charged for hidden reasoning when the client disconnects before the usage is reported", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)

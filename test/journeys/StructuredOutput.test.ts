@@ -1,4 +1,4 @@
-/** Answers that have to keep to a schema, from models that do not by themselves: what comes, what is paid, who is blamed. */
+/** Structured output from models that do not guarantee it: the check, the fallback, the charge and the breakers. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Schedule } from "effect"
 import { createServer } from "node:http"
@@ -13,7 +13,7 @@ import { rules } from "../../src/providers/pool/Breaker.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { frames, lastFrame, textOf } from "../support/Streams.ts"
 
-/** Models of the catalogue: one without any form, one with JSON mode alone, one that keeps to schemas. */
+/** Models of the catalogue: one without JSON mode, one with JSON mode only, and one with structured outputs. */
 const [PLAIN, JSON_MODE, NATIVE] = ["nova-pro", "meta-llama/llama-3.1-8b-instruct", "gpt-4o-mini"] as const
 
 const schema = {
@@ -53,8 +53,8 @@ const receiptOf = (service: Service, key: string, id: string) =>
 
 const nothing = { held: 0n, spent: 0n }
 
-describe("an answer to a schema", () => {
-  it.live("comes from a model that does not keep to one, whole and streamed, out of the fence it was put into", () =>
+describe("structured output", () => {
+  it.live("is extracted from the code fence of a model without structured outputs, plain and streamed", () =>
     Effect.gen(function* () {
       const { ask, service } = yield* scene()
       for (const model of [PLAIN, JSON_MODE]) {
@@ -72,7 +72,7 @@ describe("an answer to a schema", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("falls over to the next model when it does not meet it, and the first is not paid for", () =>
+  it.live("falls back to the next model when the answer violates the schema, and only the last one is charged", () =>
     Effect.gen(function* () {
       const { ask, key, service, spent } = yield* scene()
       const chain = { model: PLAIN, models: [NATIVE] }
@@ -82,7 +82,7 @@ describe("an answer to a schema", () => {
         assert.strictEqual(response.status, 200)
         const id = response.headers.get("x-request-id") ?? ""
         const text = stream ? textOf(yield* frames(response)) : (yield* json(response)).choices[0].message.content
-        // The double of the model that keeps to schemas says what it is told to as well, and is not checked.
+        // The simulated model with structured outputs gives the same text, which is not checked.
         assert.strictEqual(text, "I cannot say.")
         const receipt = yield* receiptOf(service, key, id)
         const attempts: ReadonlyArray<{ model: string; outcome: string }> = receipt.routing.provider_attempts
@@ -100,29 +100,31 @@ describe("an answer to a schema", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that nobody gives is an error that says where, and costs nothing", () =>
-    Effect.gen(function* () {
-      const { ask, service, spent } = yield* scene()
-      for (const stream of [false, true]) {
-        const response = yield* ask({ model: PLAIN, stream }, steered('{"degrees":"SECRET","sky":"grey"}'))
-        const { error } = yield* json(response)
-        assert.deepStrictEqual([response.status, error.type, error.code], [502, "upstream_error", "upstream_error"])
-        assert.include(error.message, "the answer did not meet the schema (#/degrees: type)")
-        assert.notInclude(error.message, "SECRET")
-        assert.strictEqual(response.headers.get("x-should-retry"), "true")
-      }
-      yield* ask({ model: PLAIN }, steered("no"))
-      const braked = yield* ask({ model: PLAIN }, steered("no"))
-      const { error } = yield* json(braked)
-      assert.deepStrictEqual([braked.status, error.code], [400, "validation_error"])
-      assert.include(error.message, "answers to it have failed the check too often")
-      assert.strictEqual(braked.headers.get("x-should-retry"), "false")
-      assert.deepStrictEqual(yield* spent, nothing)
-      assert.deepStrictEqual(yield* service.faults, [])
-    }).pipe(Effect.scoped)
+  it.live(
+    "that no provider delivers is a 502 that names the violation, without a charge, and a 400 after too many failures",
+    () =>
+      Effect.gen(function* () {
+        const { ask, service, spent } = yield* scene()
+        for (const stream of [false, true]) {
+          const response = yield* ask({ model: PLAIN, stream }, steered('{"degrees":"SECRET","sky":"grey"}'))
+          const { error } = yield* json(response)
+          assert.deepStrictEqual([response.status, error.type, error.code], [502, "upstream_error", "upstream_error"])
+          assert.include(error.message, "the answer did not meet the schema (#/degrees: type)")
+          assert.notInclude(error.message, "SECRET")
+          assert.strictEqual(response.headers.get("x-should-retry"), "true")
+        }
+        yield* ask({ model: PLAIN }, steered("no"))
+        const braked = yield* ask({ model: PLAIN }, steered("no"))
+        const { error } = yield* json(braked)
+        assert.deepStrictEqual([braked.status, error.code], [400, "validation_error"])
+        assert.include(error.message, "answers to it have failed the check too often")
+        assert.strictEqual(braked.headers.get("x-should-retry"), "false")
+        assert.deepStrictEqual(yield* spent, nothing)
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
   )
 
-  it.live("that is asked for as any object has to be one", () =>
+  it.live("of type json_object must be an object", () =>
     Effect.gen(function* () {
       const { ask } = yield* scene()
       const any = { model: PLAIN, response_format: { type: "json_object" } }
@@ -132,7 +134,7 @@ describe("an answer to a schema", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("may be cut short by its cap, and may be a call of a tool instead", () =>
+  it.live("may be cut by max_tokens, and may be a tool call instead", () =>
     Effect.gen(function* () {
       const { ask, spent } = yield* scene()
       const cut = yield* json(yield* ask({ model: PLAIN, max_tokens: 2 }))
@@ -145,7 +147,7 @@ describe("an answer to a schema", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails as its provider does", () =>
+  it.live("has the error code of its provider's failure, without a charge", () =>
     Effect.gen(function* () {
       const { ask, service, spent } = yield* scene()
       const cases = [
@@ -165,7 +167,7 @@ describe("an answer to a schema", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused before anybody is asked when its schema is beyond all measure, or cannot be checked", () =>
+  it.live("gets 400 before any provider is called when its schema is too large or cannot be checked", () =>
     Effect.gen(function* () {
       const { ask, spent } = yield* scene()
       const refused = (wrong: object, model: string) =>
@@ -189,8 +191,8 @@ describe("an answer to a schema", () => {
   )
 })
 
-describe("a schema made to stop the service", () => {
-  it.live("stops nobody else", () =>
+describe("a schema that takes too long to check", () => {
+  it.live("fails its own request and does not block the node", () =>
     Effect.gen(function* () {
       const { ask, service, spent } = yield* scene()
       const hostile = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } }
@@ -215,13 +217,13 @@ describe("a schema made to stop the service", () => {
   )
 })
 
-describe("a host of one's own whose model keeps to no schema", () => {
+describe("an own host whose model has no structured outputs", () => {
   interface OwnHost {
     readonly port: number
-    /** What it says; nothing, and it answers nothing. */
+    /** The content of its answer. If undefined, it never answers. */
     said: string | undefined
     readonly bodies: Array<string>
-    /** Calls that were let go before their answer. */
+    /** The calls that the gateway closed before their answer. */
     left: number
     readonly close: () => void
   }
@@ -289,12 +291,12 @@ describe("a host of one's own whose model keeps to no schema", () => {
     return { host, ...(yield* scene(env)) }
   })
 
-  it.live("is asked in words, and keeps its breaker closed however often it fails the schema", () =>
+  it.live("gets the schema in the prompt, and keeps its breaker closed when its answers violate the schema", () =>
     Effect.gen(function* () {
       const { ask, host, service, spent } = yield* own
       const times = rules.consecutive + 2
       for (let request = 0; request < times; request++) {
-        // One schema alone would be asked for no more.
+        // After too many violations of one schema, the gateway stops sending it.
         const json_schema = { name: "weather", schema: { ...schema, title: `${request}` } }
         const form = { response_format: { type: "json_schema", json_schema } }
         assert.strictEqual((yield* ask({ model: JSON_MODE, stream: request % 2 === 1, ...form })).status, 502)
@@ -315,7 +317,7 @@ describe("a host of one's own whose model keeps to no schema", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is held for as a whole, let go when the caller hangs up, streamed or not, and then not paid", () =>
+  it.live("is held for in full also when streamed, and is closed without a charge when the client disconnects", () =>
     Effect.gen(function* () {
       const { host, key, service, spent } = yield* own
       host.said = undefined
@@ -344,8 +346,8 @@ describe("a host of one's own whose model keeps to no schema", () => {
   )
 })
 
-describe("the official client", () => {
-  it.live("parses what zod describes, from a model that keeps to no schema", () =>
+describe("OpenAI's client", () => {
+  it.live("parses a Zod schema from a model without structured outputs", () =>
     Effect.gen(function* () {
       const { key, service } = yield* scene()
       const client = new OpenAI({ apiKey: key, baseURL: service.api })

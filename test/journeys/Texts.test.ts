@@ -1,4 +1,4 @@
-/** What no text of the database can hold, in every text of every request: it is refused or served, and nothing breaks of it. */
+/** Characters that the database cannot store, in every text of every request. The gateway refuses or serves them without a 5xx. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { bearer, type Credential } from "../support/Calls.ts"
@@ -11,7 +11,7 @@ const video = { model: "veo-3", prompt: "a cat", duration: 4, aspect_ratio: "16:
 const image = { model: "gpt-image-1", prompt: "a cat", size: "1024x1024", user: "u" }
 const line = { url: "/chat/completions", body: { model: "gpt-4o-mini", messages, max_tokens: 5 } }
 
-/** A good request of each operation that takes a JSON body. */
+/** A valid request to each operation with a JSON body. */
 const bodies: Readonly<Record<string, object>> = {
   "/chat/completions": { ...chat, metadata: { a: "b" }, safety_identifier: "i", prompt_cache_key: "k" },
   "/presets/{slug}/chat/completions": { messages, user: "u" },
@@ -72,10 +72,10 @@ const bodies: Readonly<Record<string, object>> = {
   "/messages/count_tokens": { model: "gpt-4o-mini", messages, system: "s" }
 }
 
-/** Of these, every text is kept. */
+/** The operations that store every text. */
 const keeping = new Set(["/sessions", "/batches", "/management/keys", "/management/projects", "/management/presets"])
 
-/** What the whole body is answered with where that is no success: nothing was sent that could come back, or nothing is there to change. */
+/** The status of the valid body where it is no success, because a code was never sent or the object does not exist. */
 const unsuccessful: Readonly<Record<string, number>> = {
   "/console/sign-in/verify": 400,
   "/console/phone/verify": 400,
@@ -86,7 +86,7 @@ const unsuccessful: Readonly<Record<string, number>> = {
   "/operator/top-ups/{top_up_id}/dismiss": 404
 }
 
-/** The value with something behind each of its texts in turn, names of members included, and where it stands. */
+/** Returns a copy of the value for each of its texts and field names, with the mark appended there, and the path to it. */
 const spoilt = (value: unknown, mark: string, path = ""): ReadonlyArray<readonly [path: string, value: unknown]> => {
   if (typeof value === "string") return [[path, value + mark]]
   if (Array.isArray(value)) {
@@ -113,7 +113,7 @@ const operations = Object.entries(spec.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, ...described }))
 )
 
-/** An address may be wrong before anything is looked for at it. */
+/** The statuses that a marked request may get. */
 const served = [200, 202, 204, 400, 404]
 
 const uploaded = (service: Service, key: string, name: string) =>
@@ -124,7 +124,7 @@ const uploaded = (service: Service, key: string, name: string) =>
     return fetch(`${service.api}/files`, { method: "POST", headers: { authorization: `Bearer ${key}` }, body: form })
   })
 
-/** A service, a caller of it with money, a preset and a session, and a file that a batch can be made of. */
+/** Starts a gateway and creates an account with a preset, a session and a batch file. */
 const caller = Effect.gen(function* () {
   const service = yield* startService()
   const { account, inferenceKey: key, managementKey } = yield* service.account(1_000)
@@ -145,7 +145,7 @@ const caller = Effect.gen(function* () {
 })
 
 describe("a null character or half a surrogate pair", () => {
-  it("is tried in every operation that takes JSON", () => {
+  it("is tested in every operation with a JSON body", () => {
     const taking = operations.filter(
       ({ method, requestBody }) => method === "POST" && "application/json" in (requestBody?.content ?? {})
     )
@@ -156,7 +156,7 @@ describe("a null character or half a surrogate pair", () => {
   })
 
   for (const [path, body] of Object.entries(bodies)) {
-    it.live(`breaks nothing in POST ${path}`, () =>
+    it.live(`gets no 5xx in POST ${path}`, () =>
       Effect.gen(function* () {
         const { file, headersFor, key, keyId, service, spareId } = yield* caller
         const headers = headersFor(path)
@@ -185,14 +185,14 @@ describe("a null character or half a surrogate pair", () => {
     )
   }
 
-  it.live("breaks nothing in the name of a file", () =>
+  it.live("gets 400 in the name of a file", () =>
     Effect.gen(function* () {
       const { key, service } = yield* caller
       assert.strictEqual((yield* uploaded(service, key, "a\0.jsonl")).status, 400)
     }).pipe(Effect.scoped)
   )
 
-  it.live("breaks nothing in an address", () =>
+  it.live("gets no 5xx in a path or a query", () =>
     Effect.gen(function* () {
       const { headersFor, service } = yield* caller
       const named = operations.filter(({ parameters = [] }) => parameters.some((one) => one.in !== "header"))

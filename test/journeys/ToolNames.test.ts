@@ -1,4 +1,4 @@
-/** Tools with longer names, and more of them, than providers take. */
+/** Tools with longer names, and more tools, than providers accept. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstream } from "../providers/upstream.ts"
@@ -10,7 +10,7 @@ const parameters = { type: "object", properties: { city: { type: "string" } } }
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any
 
-/** Where each wire has the names of tools, of the choice and of a call in the history. */
+/** Returns, for each wire format, the names of the tools, of the tool choice and of the calls in the history. */
 const namesSent: Readonly<Record<string, (body: Json) => ReadonlyArray<string>>> = {
   openai: ({ messages, tool_choice, tools }) => [
     ...tools.map((tool: Json) => tool.function.name),
@@ -31,7 +31,7 @@ const namesSent: Readonly<Record<string, (body: Json) => ReadonlyArray<string>>>
   ]
 }
 
-/** An answer that calls a tool, whole or as a stream, on each wire. */
+/** A plain or streamed answer that calls a tool, for each wire format. */
 const calling: Readonly<Record<string, (name: string, stream: boolean) => object | ReadonlyArray<object>>> = {
   openai: (name, stream) => {
     const call = { index: 0, id: "call_1", type: "function", function: { name, arguments: "{}" } }
@@ -71,7 +71,7 @@ const calling: Readonly<Record<string, (name: string, stream: boolean) => object
 const wireOf = (url: string): string =>
   url.includes("/chat/completions") ? "openai" : url.includes("/messages") ? "anthropic" : "gemini"
 
-/** A host of every wire that calls the first tool by the name it is sent. Keeps the names. */
+/** A host of every wire format that calls the first tool by its name and records all names. */
 const host = Effect.gen(function* () {
   const seen: { names: ReadonlyArray<string> } = { names: [] }
   const { origin } = yield* upstream((request, reply) => {
@@ -91,7 +91,7 @@ const host = Effect.gen(function* () {
   return { origin, seen }
 })
 
-/** By dialect: a request that offers and names the tool and has called it, and the choice among allowed ones. */
+/** For each dialect, a request that offers the tool and has called it, a choice of the tool, and a list of allowed tools. */
 const dialects: Readonly<Record<string, { readonly base: object; readonly named: object; readonly allowed?: object }>> =
   {
     "/chat/completions": {
@@ -150,46 +150,48 @@ const models = [
 ] as const
 
 describe("a tool with a name of 256 characters", () => {
-  it.live("is offered, chosen and remembered under a short one, and called by its own, on every dialect and wire", () =>
-    Effect.gen(function* () {
-      const { origin, seen } = yield* host
-      const service = yield* startService({
-        SANDBOX: "off",
-        OUTBOUND_ALLOW_LOOPBACK: "1",
-        OPENAI_API_KEY: "sk-planted",
-        OPENAI_BASE_URL: `${origin}/v1`,
-        ANTHROPIC_API_KEY: "sk-planted",
-        ANTHROPIC_BASE_URL: origin,
-        GEMINI_API_KEY: "sk-planted",
-        GEMINI_BASE_URL: origin
-      })
-      const { inferenceKey } = yield* service.account()
-      for (const [path, { allowed, base, named }] of Object.entries(dialects)) {
-        for (const [model, most] of models) {
-          for (const choice of allowed === undefined ? [named] : [named, allowed]) {
-            for (const stream of [false, true]) {
-              const told = `${path} ${model} ${stream ? "streamed" : "whole"} ${JSON.stringify(choice).slice(0, 60)}`
-              const asked = { model, stream, ...base, ...choice }
-              const response = yield* post(`${service.api}${path}`, inferenceKey, asked)
-              const text = yield* Effect.promise(() => response.text())
-              assert.strictEqual(response.status, 200, `${told}: ${text}`)
-              assert.include(text, `"${LONG}"`, told)
-              const [name = ""] = seen.names
-              assert.isAtMost(name.length, most, told)
-              assert.isAtLeast(seen.names.length, 2, told)
-              assert.deepStrictEqual([...new Set(seen.names)], [name], told)
-              assert.notInclude(text, `"${name}"`, told)
+  it.live(
+    "reaches the provider under a short name, and is called by its own name, in every dialect and wire format",
+    () =>
+      Effect.gen(function* () {
+        const { origin, seen } = yield* host
+        const service = yield* startService({
+          SANDBOX: "off",
+          OUTBOUND_ALLOW_LOOPBACK: "1",
+          OPENAI_API_KEY: "sk-planted",
+          OPENAI_BASE_URL: `${origin}/v1`,
+          ANTHROPIC_API_KEY: "sk-planted",
+          ANTHROPIC_BASE_URL: origin,
+          GEMINI_API_KEY: "sk-planted",
+          GEMINI_BASE_URL: origin
+        })
+        const { inferenceKey } = yield* service.account()
+        for (const [path, { allowed, base, named }] of Object.entries(dialects)) {
+          for (const [model, most] of models) {
+            for (const choice of allowed === undefined ? [named] : [named, allowed]) {
+              for (const stream of [false, true]) {
+                const told = `${path} ${model} ${stream ? "streamed" : "whole"} ${JSON.stringify(choice).slice(0, 60)}`
+                const asked = { model, stream, ...base, ...choice }
+                const response = yield* post(`${service.api}${path}`, inferenceKey, asked)
+                const text = yield* Effect.promise(() => response.text())
+                assert.strictEqual(response.status, 200, `${told}: ${text}`)
+                assert.include(text, `"${LONG}"`, told)
+                const [name = ""] = seen.names
+                assert.isAtMost(name.length, most, told)
+                assert.isAtLeast(seen.names.length, 2, told)
+                assert.deepStrictEqual([...new Set(seen.names)], [name], told)
+                assert.notInclude(text, `"${name}"`, told)
+              }
             }
           }
         }
-      }
-      assert.deepStrictEqual(yield* service.faults, [])
-    }).pipe(Effect.scoped)
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
   )
 })
 
-describe("more than 128 tools", () => {
-  it.live("are served on every dialect, and refused for OpenAI's models before the hold", () =>
+describe("a request with more than 128 tools", () => {
+  it.live("is served in every dialect, and gets 400 before the hold for OpenAI's models", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account()

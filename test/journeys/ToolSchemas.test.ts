@@ -1,4 +1,4 @@
-/** Schemas that agents and MCP servers write, at hosts that refuse what the real ones refuse. */
+/** Tool schemas of agents and MCP servers, at fake hosts that refuse what the real hosts refuse. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstream } from "../providers/upstream.ts"
@@ -9,7 +9,7 @@ type Json = Record<string, any>
 
 const text = { type: "string" }
 
-/** Each fails at one host at least where it goes there as it is. */
+/** At least one host refuses each schema when it is unchanged. */
 const schemas: Readonly<Record<string, Json>> = {
   // As Codex sends it.
   ask: {
@@ -68,7 +68,7 @@ const GEMINI = new Set([
   "propertyOrdering"
 ])
 
-/** What Gemini refuses in a schema. */
+/** Returns what Gemini refuses in a schema. */
 const geminiProblem = (schema: unknown): string | undefined => {
   if (typeof schema !== "object" || schema === null) return undefined
   const {
@@ -96,7 +96,7 @@ const geminiProblem = (schema: unknown): string | undefined => {
 
 const CHOICES = ["oneOf", "anyOf", "allOf", "enum", "not"]
 
-/** What OpenAI refuses in a function's parameters. */
+/** Returns what OpenAI refuses in a function's parameters. */
 const openAiProblem = (schema: Json): string | undefined => {
   if (schema["type"] !== "object")
     return `schema must be a JSON Schema of 'type: "object"', got 'type: "${schema["type"]}"'`
@@ -114,7 +114,7 @@ const anthropicProblem = (schema: Json): string | undefined => {
 
 const usage = { prompt_tokens: 9, completion_tokens: 7, total_tokens: 16 }
 
-/** Calls the first tool of a request, and answers a request with its result. */
+/** Calls the first tool of a request, or answers in text after its result. */
 const answerTo = (url: string, body: Json): readonly [problem: string | undefined, answer: Json] => {
   if (url.includes("generateContent")) {
     const tools = body["tools"][0].functionDeclarations as ReadonlyArray<Json>
@@ -175,7 +175,7 @@ const host = upstream((request, response) => {
 const tools = Object.entries(schemas)
 const question = "Go."
 
-/** By dialect: its path, a first request, and one that sends the tool's result back. */
+/** For each dialect, its path, a first request, and a request with the tool result. */
 const dialects = (model: string): Readonly<Record<string, readonly [path: string, first: Json, second: Json]>> => {
   const chat = {
     model,
@@ -234,8 +234,8 @@ const dialects = (model: string): Readonly<Record<string, readonly [path: string
   }
 }
 
-describe("tools with the schemas that agents have", () => {
-  it("are refused by each host where they go there as they are", () => {
+describe("a tool with a schema that agents write", () => {
+  it("is refused by the fake hosts when its schema is unchanged", () => {
     for (const problemIn of [geminiProblem, openAiProblem, anthropicProblem]) {
       const refused = Object.values(schemas).filter((schema) => problemIn(schema) !== undefined)
       assert.isAtLeast(refused.length, 3)
@@ -243,7 +243,7 @@ describe("tools with the schemas that agents have", () => {
   })
 
   it.live(
-    "make a round trip at hosts that refuse most of them, in every dialect",
+    "is called through the gateway, and its result continues the conversation, in every dialect",
     () =>
       Effect.gen(function* () {
         const { origin } = yield* host

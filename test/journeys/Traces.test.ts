@@ -1,4 +1,4 @@
-/** A paid request seen whole by a collector: who asked, what was held, who was called, what was settled. */
+/** The spans of a paid request at a collector: the request, the hold, the calls to providers and the settlement. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type IncomingHttpHeaders } from "node:http"
@@ -25,7 +25,7 @@ const chat = (service: Service, key: string, body: object, headers: Record<strin
 
 const nano = (usd: number) => Math.round(usd * 1e9)
 
-/** Asking again is the only waiting. */
+/** Polls until there is a result. */
 const until = <A>(look: Effect.Effect<A | undefined>): Effect.Effect<A> =>
   Effect.flatMap(look, (found) =>
     found === undefined ? Effect.andThen(Effect.sleep("10 millis"), until(look)) : Effect.succeed(found)
@@ -38,7 +38,7 @@ const endedReceipt = (service: Service, key: string, id: string): Effect.Effect<
     )
   )
 
-/** The spans of a request once they have all come: their names are these, in the order in which they began. */
+/** Waits for the spans of a trace, and checks that they have these names in the order of their start. */
 const traceOf = (collector: Collector, traceId: string, names: ReadonlyArray<string>) =>
   until(
     Effect.sync(() => {
@@ -64,7 +64,7 @@ const traceOf = (collector: Collector, traceId: string, names: ReadonlyArray<str
     })
   )
 
-/** A service that tells a collector. */
+/** Starts a gateway that exports to a collector. */
 const observed = (env: Record<string, string> = {}) =>
   Effect.gen(function* () {
     const collector = yield* startCollector()
@@ -77,7 +77,7 @@ const attributes = (span: ReceivedSpan | undefined, ...names: ReadonlyArray<stri
   names.map((name) => span?.attributes[name])
 
 describe("a paid request", () => {
-  it.live("is one trace: edge, hold, attempt, settle, with the ids and the amounts of its receipt", () =>
+  it.live("is one trace of request, hold, attempt and settlement, with the ids and amounts of its receipt", () =>
     Effect.gen(function* () {
       const { account, collector, inferenceKey, service } = yield* observed()
       const body = ask({ temperature: 0.5, stop: ["PLANTED-STOP"] })
@@ -131,31 +131,37 @@ describe("a paid request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that streams lasts as long as its stream, its attempt too, with the settle before the end", () =>
-    Effect.gen(function* () {
-      const { collector, inferenceKey, service } = yield* observed()
-      const steering = { "x-svc-sandbox": "chunk_ms=20,text=one%20two%20three,cached_tokens=2" }
-      const last = lastFrame(yield* frames(yield* chat(service, inferenceKey, ask({ stream: true }), steering)))
-      const receipt = yield* endedReceipt(service, inferenceKey, last.request_id)
-      const [server, , attempt, settle] = yield* traceOf(collector, receipt.trace_id, [
-        ROUTE,
-        "ledger.hold",
-        "chat gpt-4o-mini",
-        "ledger.settle"
-      ])
-      assert.isTrue(settle!.start >= attempt!.end && server.end >= settle!.end)
-      assert.isAtLeast(Number(attempt!.end - attempt!.start), 40_000_000)
-      const [first, input, cached] = attributes(
-        attempt,
-        ...["gen_ai.response.time_to_first_chunk", "gen_ai.usage.input_tokens", "gen_ai.usage.cache_read.input_tokens"]
-      )
-      assert.isAtMost(Number(first), Number(attempt!.end - attempt!.start) / 1e9)
-      assert.deepStrictEqual([input, cached], [last.usage.prompt_tokens, 2])
-      assert.strictEqual(settle?.attributes["svc.settle.settled_nano_usd"], nano(last.cost_usd))
-    }).pipe(Effect.scoped)
+  it.live(
+    "with a stream has request and attempt spans as long as the stream, and the settlement before their end",
+    () =>
+      Effect.gen(function* () {
+        const { collector, inferenceKey, service } = yield* observed()
+        const steering = { "x-svc-sandbox": "chunk_ms=20,text=one%20two%20three,cached_tokens=2" }
+        const last = lastFrame(yield* frames(yield* chat(service, inferenceKey, ask({ stream: true }), steering)))
+        const receipt = yield* endedReceipt(service, inferenceKey, last.request_id)
+        const [server, , attempt, settle] = yield* traceOf(collector, receipt.trace_id, [
+          ROUTE,
+          "ledger.hold",
+          "chat gpt-4o-mini",
+          "ledger.settle"
+        ])
+        assert.isTrue(settle!.start >= attempt!.end && server.end >= settle!.end)
+        assert.isAtLeast(Number(attempt!.end - attempt!.start), 40_000_000)
+        const [first, input, cached] = attributes(
+          attempt,
+          ...[
+            "gen_ai.response.time_to_first_chunk",
+            "gen_ai.usage.input_tokens",
+            "gen_ai.usage.cache_read.input_tokens"
+          ]
+        )
+        assert.isAtMost(Number(first), Number(attempt!.end - attempt!.start) / 1e9)
+        assert.deepStrictEqual([input, cached], [last.usage.prompt_tokens, 2])
+        assert.strictEqual(settle?.attributes["svc.settle.settled_nano_usd"], nano(last.cost_usd))
+      }).pipe(Effect.scoped)
   )
 
-  it.live("that breaks off in its midst has failed, though its status is a success", () =>
+  it.live("whose stream breaks has a failed span, although its status is 200", () =>
     Effect.gen(function* () {
       const { collector, inferenceKey, service } = yield* observed()
       const broken = { "x-svc-sandbox": "fault=break,after=2,output_tokens=200" }
@@ -175,7 +181,7 @@ describe("a paid request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("for embeddings, or to rerank, says on its attempt how many tokens its prompt had", () =>
+  it.live("for embeddings or rerank has the number of prompt tokens on its attempt", () =>
     Effect.gen(function* () {
       const { collector, inferenceKey, service } = yield* observed()
       const bodies = {
@@ -196,7 +202,7 @@ describe("a paid request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("whose hold grows has a span for each time it did, which add up to what the receipt says was held", () =>
+  it.live("whose hold grows has a span for each extension, and their amounts add up to the hold on the receipt", () =>
     Effect.gen(function* () {
       const { collector, inferenceKey, service } = yield* observed()
       const body = { model: "gpt-4o-mini", stream: true, messages: [{ role: "user", content: "Tell me of the sea" }] }
@@ -216,7 +222,7 @@ describe("a paid request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that falls back has a span for each attempt, in order, with how it ended", () =>
+  it.live("that falls back has a span for each attempt, in order, with its outcome", () =>
     Effect.gen(function* () {
       const { collector, inferenceKey, service } = yield* observed()
       for (const stream of [false, true]) {
@@ -242,7 +248,7 @@ describe("a paid request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("whose caller hangs up is settled within its trace, after the caller has gone", () =>
+  it.live("whose client disconnects has the settlement in its trace", () =>
     Effect.gen(function* () {
       const { collector, inferenceKey, service } = yield* observed()
       const steering = { "x-svc-sandbox": "chunk_ms=15,text=one%20two%20three%20four%20five%20six%20seven" }
@@ -264,7 +270,7 @@ describe("a paid request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that is refused, or answered from what was kept, has a trace without a call", () =>
+  it.live("that is refused or replayed has a trace without an attempt", () =>
     Effect.gen(function* () {
       const { collector, inferenceKey, service } = yield* observed()
       const poor = yield* service.account(0.000_001)
@@ -284,7 +290,7 @@ describe("a paid request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that no provider serves is released within its trace, and what is logged of it carries the trace", () =>
+  it.live("that no provider serves has the release in its trace, and its log lines have the trace id", () =>
     Effect.gen(function* () {
       const { collector, inferenceKey, service } = yield* observed({ LOG_LEVEL: "info" })
       const response = yield* chat(service, inferenceKey, ask({ routing: { allow_fallbacks: false } }), {
@@ -309,7 +315,7 @@ describe("a paid request", () => {
   )
 })
 
-/** An OpenAI-compatible host of the test's own, which notes the headers of its calls. */
+/** An OpenAI-compatible host that records the headers of its calls. */
 const startHost = Effect.acquireRelease(
   Effect.promise(async () => {
     const seen: Array<IncomingHttpHeaders> = []
@@ -343,8 +349,8 @@ const hostsFile = (port: number) =>
     ({ directory }) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
   )
 
-describe("a caller's trace", () => {
-  it.live("goes on here, and beyond only to providers that are to be told", () =>
+describe("a client's trace", () => {
+  it.live("continues in the gateway, and reaches only the providers in TRACE_CONTEXT_PROVIDERS", () =>
     Effect.gen(function* () {
       const host = yield* startHost
       const { model, path } = yield* hostsFile(host.port)
@@ -379,7 +385,7 @@ describe("a caller's trace", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is named by the receipt and handed on as it came when nothing is recorded; a malformed one is ignored", () =>
+  it.live("is on the receipt and passed on unchanged without a collector, and is ignored when it is malformed", () =>
     Effect.gen(function* () {
       const host = yield* startHost
       const { model, path } = yield* hostsFile(host.port)
@@ -409,39 +415,41 @@ describe("a caller's trace", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("decides whether it is recorded; of those begun here a part is, always whole", () =>
-    Effect.gen(function* () {
-      const sampler = { OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.1" }
-      const collector = yield* startCollector()
-      const recorded = yield* Effect.gen(function* () {
-        const service = yield* startService({ ...collector.environment, ...sampler })
-        const { inferenceKey } = yield* service.account(10)
-        const one = Effect.flatMap(chat(service, inferenceKey, ask()), json)
-        const answers = yield* Effect.all(
-          Array.from({ length: 200 }, () => one),
-          { concurrency: 16 }
-        )
-        const unwanted = { traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-00` }
-        yield* chat(service, inferenceKey, ask(), unwanted)
-        const wanted = { traceparent: `00-${"a".repeat(32)}-${CALLER.spanId}-01` }
-        yield* chat(service, inferenceKey, ask(), wanted)
-        const receipts = yield* Effect.forEach(answers, ({ request_id }) =>
-          endedReceipt(service, inferenceKey, request_id)
-        )
-        return receipts.map((receipt) => receipt.trace_id).filter((id) => id !== null)
+  it.live(
+    "decides whether it is sampled; traces that start in the gateway are sampled as a whole at the configured ratio",
+    () =>
+      Effect.gen(function* () {
+        const sampler = { OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.1" }
+        const collector = yield* startCollector()
+        const recorded = yield* Effect.gen(function* () {
+          const service = yield* startService({ ...collector.environment, ...sampler })
+          const { inferenceKey } = yield* service.account(10)
+          const one = Effect.flatMap(chat(service, inferenceKey, ask()), json)
+          const answers = yield* Effect.all(
+            Array.from({ length: 200 }, () => one),
+            { concurrency: 16 }
+          )
+          const unwanted = { traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-00` }
+          yield* chat(service, inferenceKey, ask(), unwanted)
+          const wanted = { traceparent: `00-${"a".repeat(32)}-${CALLER.spanId}-01` }
+          yield* chat(service, inferenceKey, ask(), wanted)
+          const receipts = yield* Effect.forEach(answers, ({ request_id }) =>
+            endedReceipt(service, inferenceKey, request_id)
+          )
+          return receipts.map((receipt) => receipt.trace_id).filter((id) => id !== null)
+        }).pipe(Effect.scoped)
+        // Of 200 traces at a ratio of one in ten, fewer than 2 or more than 60 are sampled about once in 10^8 runs.
+        assert.isAtLeast(recorded.length, 2)
+        assert.isAtMost(recorded.length, 60)
+        const paid = new Set(collector.spans.filter(({ name }) => name === ROUTE).map(({ traceId }) => traceId))
+        assert.sameMembers([...paid], [...recorded, "a".repeat(32)])
+        for (const traceId of paid) assert.lengthOf(collector.trace(traceId), 4)
       }).pipe(Effect.scoped)
-      // 200 tries at one in ten: fewer than 2 or more than 60 come about once in 10^8 runs.
-      assert.isAtLeast(recorded.length, 2)
-      assert.isAtMost(recorded.length, 60)
-      const paid = new Set(collector.spans.filter(({ name }) => name === ROUTE).map(({ traceId }) => traceId))
-      assert.sameMembers([...paid], [...recorded, "a".repeat(32)])
-      for (const traceId of paid) assert.lengthOf(collector.trace(traceId), 4)
-    }).pipe(Effect.scoped)
   )
 })
 
-describe("what a collector is sent", () => {
-  it.live("has no key, prompt or answer in it, and comes with the operator's headers and names", () =>
+describe("an export to a collector", () => {
+  it.live("contains no key, prompt or answer, and has the operator's headers, service name and attributes", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector()
       const secrets = yield* Effect.gen(function* () {
@@ -476,9 +484,9 @@ describe("what a collector is sent", () => {
   )
 })
 
-describe("a collector that is no use", () => {
+describe("a collector that fails", () => {
   for (const behaviour of ["refuses", "hangs"] as const) {
-    it.live(`because it ${behaviour} costs requests nothing`, () =>
+    it.live(`because it ${behaviour} does not disturb requests`, () =>
       Effect.gen(function* () {
         const collector = yield* startCollector(behaviour)
         yield* Effect.gen(function* () {
@@ -492,7 +500,7 @@ describe("a collector that is no use", () => {
           assert.strictEqual((yield* service.balance(account.id)).held, 0n)
         }).pipe(Effect.scoped)
         assert.isAbove(collector.requests(), 0)
-        // Not everything may wait there at once: 300 requests have 1,200 spans.
+        // The exporter batches the spans: 300 requests have 1,200 of them.
         assert.isBelow(collector.requests(), 100)
         assert.isEmpty(collector.spans)
       }).pipe(Effect.scoped)

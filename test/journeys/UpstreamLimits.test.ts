@@ -1,4 +1,4 @@
-/** Requests whose providers all limit the gateway's rate, in every dialect and for every paid operation. */
+/** Requests whose providers all answer 429, in every dialect and for every paid operation. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -33,9 +33,9 @@ const works: ReadonlyArray<Asked> = [
   { name: "search", path: "/search", body: { query: "tea" } }
 ]
 
-describe("a request whose providers all limit the rate", () => {
+describe("a request whose providers all answer 429", () => {
   for (const { body, name, path } of [...chats, ...works]) {
-    it.live(`answers 429 with their pause and costs nothing: ${name}`, () =>
+    it.live(`gets 429 with their Retry-After and costs nothing: ${name}`, () =>
       Effect.gen(function* () {
         const service = yield* startService()
         const { account, inferenceKey } = yield* service.account()
@@ -53,7 +53,7 @@ describe("a request whose providers all limit the rate", () => {
     )
   }
 
-  it.live("passes on the shortest pause that one of them asked for, and no 429 where one failed otherwise", () =>
+  it.live("gets the shortest Retry-After of its providers, and 502 when one of them failed otherwise", () =>
     Effect.gen(function* () {
       const answers: Record<string, readonly [status: number, retryAfter: string]> = {
         a: [429, "40"],

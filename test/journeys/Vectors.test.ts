@@ -1,4 +1,4 @@
-/** Embeddings and reranking as their users have them: the official client, the sandbox, and hosts on real sockets. */
+/** Embeddings and reranking through OpenAI's client, the sandbox and fake hosts on real sockets. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { IncomingHttpHeaders } from "node:http"
@@ -20,7 +20,7 @@ const cosine = (a: ReadonlyArray<number>, b: ReadonlyArray<number>) =>
 
 const clientOf = (service: Service, apiKey: string) => new OpenAI({ apiKey, baseURL: service.api, maxRetries: 0 })
 
-/** What the service adds, for which the client has no types. */
+/** Returns the fields that the gateway adds to an answer. The client has no types for them. */
 const extrasOf = (answer: object) => answer as { readonly cost_usd: number; readonly request_id: string }
 
 const spent = (service: Service, account: string, usd: number) =>
@@ -31,7 +31,7 @@ const spent = (service: Service, account: string, usd: number) =>
 
 const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
-/** A host that answers each request as it is told, and what it was asked. */
+/** Starts a host that answers with this function, and records its requests. */
 const host = (answer: (seen: Seen) => { readonly status?: number; readonly body: unknown }) => {
   const seen: Array<Seen> = []
   const listening = upstream((request, response) => {
@@ -48,8 +48,8 @@ const host = (answer: (seen: Seen) => { readonly status?: number; readonly body:
   return Effect.map(listening, ({ origin }) => ({ origin, seen }))
 }
 
-describe("embeddings by the OpenAI client", () => {
-  it.live("come as it asks for them by itself, in base64, and as floats, the same", () =>
+describe("embeddings for the OpenAI client", () => {
+  it.live("are the same in base64, the client's default, and as floats", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -82,7 +82,7 @@ describe("embeddings by the OpenAI client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are made of tokens, as wide as asked", () =>
+  it.live("accept token ids and `dimensions`, and get 400 for token ids with a model that needs text", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -111,8 +111,8 @@ const keyed = (origin: string, prefix: "OPENAI" | "VOYAGE") => ({
 
 const vector = (index: number) => ({ object: "embedding", index, embedding: [0.25, -0.5, index] })
 
-describe("embeddings at hosts", () => {
-  it.live("are passed on as OpenAI wrote them, and paid by what it reports", () =>
+describe("embeddings by a host", () => {
+  it.live("are passed on as OpenAI wrote them, and charged by the reported usage", () =>
     Effect.gen(function* () {
       const data = `[{"object":"embedding","index":0,"embedding":[0.2500, -5e-1]}]`
       const { origin, seen } = yield* host(() => ({
@@ -125,7 +125,7 @@ describe("embeddings at hosts", () => {
       const text = yield* Effect.promise(() => response.text())
       assert.include(text, `"data":${data},`)
       const answer = JSON.parse(text)
-      // Twenty millionths of a dollar for a thousand tokens.
+      // $0.02 per million tokens.
       assert.deepInclude(answer, { usage: { prompt_tokens: 5, total_tokens: 5 }, cost_usd: 0.0000001 })
       assert.strictEqual(yield* spent(service, account.id, 10), 100n)
       assert.deepStrictEqual(
@@ -141,7 +141,7 @@ describe("embeddings at hosts", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are asked of Voyage in its words, and counted where it reports nothing", () =>
+  it.live("are requested in Voyage's wire format, and charged by counted tokens when it reports no usage", () =>
     Effect.gen(function* () {
       const { origin, seen } = yield* host(() => ({ body: { object: "list", data: [vector(0), vector(1)] } }))
       const service = yield* startService(keyed(origin, "VOYAGE"))
@@ -163,7 +163,7 @@ describe("embeddings at hosts", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("cost nothing when the host fails, or answers for other inputs", () =>
+  it.live("cost nothing when the host fails, refuses, or answers a different number of inputs", () =>
     Effect.gen(function* () {
       for (const [answer, status, code] of [
         [{ status: 500, body: { error: { message: "down" } } }, 502, "upstream_error"],
@@ -184,7 +184,7 @@ describe("embeddings at hosts", () => {
 describe("reranking", () => {
   const documents = ["dogs bark", "cats purr and sleep", "cats run"]
 
-  it.live("at Voyage has its scores and the documents of the request", () =>
+  it.live("at Voyage returns its scores with the documents of the request", () =>
     Effect.gen(function* () {
       const data = [2, 1, 0].map((index) => ({ index, relevance_score: index / 4 }))
       const { origin, seen } = yield* host(() => ({ body: { object: "list", data, usage: { total_tokens: 40 } } }))

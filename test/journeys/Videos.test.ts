@@ -1,4 +1,4 @@
-/** Videos as their users have them: submitted, asked after, watched, paid for and paid back. */
+/** Video jobs from the submission to the file or the refund. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { Webhook } from "standardwebhooks"
@@ -8,7 +8,7 @@ import { get, json, post, type Service, startService } from "../support/Service.
 
 const clip = { model: "veo-3", prompt: "A kite over the sea", duration: 4, aspect_ratio: "16:9" } as const
 
-/** Four seconds of `veo-3`, in billionths of a dollar. */
+/** The price of four seconds of `veo-3`, in nano-USD. */
 const COST = 1_600_000_000n
 
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -20,7 +20,7 @@ const submit = (service: Service, key: string, steering = "", path = "/videos") 
 const look = (service: Service, key: string, path: string): Effect.Effect<Json> =>
   Effect.flatMap(get(`${service.api}${path}`, key), json)
 
-/** The job once it has ended. */
+/** Polls a job until it has ended. */
 const ended = (service: Service, key: string, path: string): Effect.Effect<Json> =>
   Effect.repeat(look(service, key, path), {
     schedule: Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "50 seconds" })),
@@ -35,7 +35,7 @@ const spent = (service: Service, accountId: string) =>
 
 describe("a video in the sandbox", () => {
   it.live(
-    "is charged up front, made in the background, and there to be watched by whoever has its address",
+    "is charged up front, made in the background, and served to everyone who has its URL",
     () =>
       Effect.gen(function* () {
         const service = yield* startService()
@@ -92,7 +92,7 @@ describe("a video in the sandbox", () => {
   )
 
   it.live(
-    "that fails is paid back whole, with its receipt saying so, on the legacy routes too",
+    "that fails is refunded in full, also on the legacy routes, and the receipt shows the refund",
     () =>
       Effect.gen(function* () {
         const service = yield* startService()
@@ -120,7 +120,7 @@ describe("a video in the sandbox", () => {
   )
 
   it.live(
-    "has webhooks of its account told of its end, once, whichever key asked for it",
+    "sends one event to the webhooks of its account when it ends, whichever key submitted it",
     () =>
       Effect.gen(function* () {
         const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })

@@ -1,6 +1,6 @@
 /**
- * Bodies that are small or plain and cost a program much: each gets an error, costs nothing, and keeps the node busy for a moment only.
- * The walk takes the operations from the contract, so a new one is tried as well. The bombs take turns from place to place.
+ * Bodies that are cheap to send and expensive to process. Each gets an error, costs nothing, and keeps the node busy only for a moment.
+ * The test takes the operations from the contract, so it covers new ones. Each place in a body gets the next bomb of the list.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -14,12 +14,12 @@ import { startService } from "../support/Service.ts"
 import { temporaryDirectory } from "../support/Directories.ts"
 
 /**
- * The most time that the thread of the event loop may take for one request, with all that it receives and parses. It takes 0.1 to 0.2
- * seconds on an idle machine; a busy one shares its caches.
+ * The most processor time that the event loop may take for one request, including reading and parsing. It takes 0.1 to 0.2
+ * seconds on an idle machine, and more on a busy one, which shares its caches.
  */
 const MOST_BUSY_MS = 500
 
-/** What the process may grow by beyond its usual 300 MB. */
+/** The most resident memory of the process, which usually has 300 MB. */
 const MOST_RESIDENT_MB = 1_000
 
 const nested = (open: string, close: string): string => `${open.repeat(100_000)}1${close.repeat(100_000)}`
@@ -33,7 +33,7 @@ const manyOf = (item: string, bytes: number): string => {
 const LONG = 20 * 1_048_576
 const BODY = 30 * 1_048_576
 
-/** Values by the way in which they are expensive, as JSON texts that are made when needed. */
+/** Expensive values by name. Each function makes one as JSON text. */
 const shapes: Readonly<Record<string, () => string>> = {
   "100,000 arrays within each other": () => nested("[", "]"),
   "100,000 objects within each other": () => nested('{"a":', "}"),
@@ -65,7 +65,7 @@ type Path = ReadonlyArray<string>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-/** Where a body has its texts and numbers. */
+/** Returns the paths of a body's texts and numbers. */
 const leavesOf = (value: unknown, path: Path = []): ReadonlyArray<Path> =>
   isObject(value) ? Object.entries(value).flatMap(([name, one]) => leavesOf(one, [...path, name])) : [path]
 
@@ -78,7 +78,7 @@ const marked = (value: unknown, [name, ...rest]: Path): unknown => {
   return { ...members, [name]: marked(members[name], rest) }
 }
 
-/** A body with this JSON text in one place. */
+/** Returns a body as JSON with this JSON text at one path. */
 const bodyWith = (body: object, path: Path, json: string): string =>
   JSON.stringify(marked(body, path)).replace(JSON.stringify(MARK), () => json)
 
@@ -90,7 +90,7 @@ interface Bomb {
 
 const inTurn = <A>(all: ReadonlyArray<A>, turn: number): A => all[turn % all.length]!
 
-/** The bombs of an operation: one in place of the whole body, one beside what it knows, and one in each of its values. */
+/** Returns the bombs of an operation: one as the whole body, one in an unknown field, and one in each of its values. */
 function* bombsOf(id: string, call: Call, turn: number): Generator<Bomb> {
   const body = call.body ?? {}
   const places = leavesOf(body).filter((path) => path.length > 0)
@@ -104,7 +104,7 @@ function* bombsOf(id: string, call: Call, turn: number): Generator<Bomb> {
   }
 }
 
-/** A service as a process, and another on the same database that knows its accounts. */
+/** Starts a gateway process, and a second gateway in this process on the same database. */
 const stage = Effect.gen(function* () {
   const shared = {
     DATABASE_URL: yield* freshDatabase("bombs"),
@@ -145,7 +145,7 @@ const writes = operations.flatMap((operation) => {
   return call.body === undefined ? [] : [{ ...operation, call }]
 })
 
-/** Operations that only count a prompt, of whatever length. */
+/** Operations that only count a prompt and accept any length. */
 const counting: ReadonlySet<string> = new Set(["responses.input_tokens", "messages.count_tokens"])
 
 type Stage = Effect.Success<typeof stage>
@@ -161,7 +161,7 @@ const send = (api: string, { headers, method, path }: Call, more: Record<string,
     return { status: answer.status, text: await answer.text() }
   })
 
-/** The least time that the event loop was busy, of up to three tries: the rest is the machine's. */
+/** Returns the shortest time that the event loop was busy, of several tries, because other load makes it longer. */
 const busyFor = <A>({ busyMs }: Stage, work: Effect.Effect<A>) =>
   Effect.gen(function* () {
     let least = Infinity
@@ -176,7 +176,7 @@ const busyFor = <A>({ busyMs }: Stage, work: Effect.Effect<A>) =>
     return { answer, least }
   })
 
-/** No more is charged than the requests that were answered, and the books are right. */
+/** Checks that at most the answered requests were charged, and that the ledger has no faults. */
 const chargedOnly = ({ account, service }: Stage, answered: number) =>
   Effect.gen(function* () {
     assert.deepStrictEqual(yield* service.faults, [])
@@ -185,9 +185,9 @@ const chargedOnly = ({ account, service }: Stage, answered: number) =>
     assert.isAtMost(rows[0]!.count, answered)
   })
 
-describe("a body that costs a program much", () => {
+describe("a body that is expensive to process", () => {
   it.live(
-    "is refused by every operation, soon, within bounded memory, and is not charged",
+    "gets a 4xx from every operation, within bounded time and memory, and is not charged",
     () =>
       Effect.gen(function* () {
         const scene = yield* stage
@@ -198,7 +198,7 @@ describe("a body that costs a program much", () => {
             const bytes = Buffer.from(body)
             const { answer, least } = yield* busyFor(scene, send(scene.api, call, scene.credentials[credential], bytes))
             tried++
-            // A request is sent again where it took long, and an unknown member is ignored.
+            // A slow request is sent up to three times, and an unknown field is ignored.
             if (answer.status === 200) answered += 3
             if (least > worst.least) worst = { name, least }
             if (least > MOST_BUSY_MS) faults.push(`${name}: busy for ${least} ms`)
@@ -219,7 +219,7 @@ describe("a body that costs a program much", () => {
   )
 
   it.live(
-    "is refused when it becomes much only by decompression",
+    "gets 413 when it becomes too large by decompression, and a 4xx when it is compressed twice",
     () =>
       Effect.gen(function* () {
         const scene = yield* stage
@@ -248,7 +248,7 @@ describe("a body that costs a program much", () => {
         const resident = Math.round(scene.residentMb())
         console.log(`bombs: decompressed by ${writes.length} operations, ${resident} MB`)
         assert.deepStrictEqual(faults, [])
-        // An operation that finds nothing for its path reads no body.
+        // An operation that does not find its path's object reads no body.
         assert.isAtLeast(refused, writes.length - 10)
         assert.isBelow(resident, MOST_RESIDENT_MB)
         yield* chargedOnly(scene, 0)

@@ -1,4 +1,4 @@
-/** Every address that a caller may give, with what would lead the gateway into its own network. */
+/** Every URL that a client may send, with values that would lead the gateway into its own network. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type AddressInfo } from "node:net"
@@ -48,7 +48,7 @@ const fetched: Readonly<Record<string, (url: string) => object>> = {
   })
 }
 
-/** Fields whose name or description sounds like an address. The gateway connects to nothing for them. */
+/** Fields whose name or description sounds like a URL. The gateway connects to nothing for them. */
 const others: Readonly<Record<string, string>> = {
   "messages.*.content.*.file.file_data": "a data URL or base64; any other URL is refused",
   "messages.*.content.*.file.filename": "a name for the model",
@@ -65,7 +65,7 @@ const others: Readonly<Record<string, string>> = {
   "address_lines.*": "lines of an invoice"
 }
 
-/** This machine and networks near it, in every spelling; `*` is a port. Several are one address to the URL parser. */
+/** This machine and its private networks in every spelling. `*` is a port. The URL parser reads several as one address. */
 const hostile: ReadonlyArray<string> = [
   "http://127.0.0.1:*/",
   "https://127.0.0.1:*/",
@@ -124,7 +124,7 @@ const hostile: ReadonlyArray<string> = [
   "https://"
 ]
 
-/** Ports of this machine that count who connects. */
+/** Opens a port of this machine that counts its connections. */
 const trap = Effect.acquireRelease(
   Effect.callback<{ readonly port: number; readonly connections: () => number; readonly close: () => void }>(
     (resume) => {
@@ -149,7 +149,7 @@ const REBINDING = "rebinding.test"
 
 type Addresses = ReadonlyArray<string>
 
-/** What a name server of an attacker answers at first, and from then on. */
+/** The addresses that an attacker's name server answers the first time, and later. */
 const names: Readonly<Record<string, readonly [first: Addresses, then: Addresses]>> = Object.fromEntries(
   Object.entries({
     "loopback.test": [["127.0.0.1"]],
@@ -158,12 +158,12 @@ const names: Readonly<Record<string, readonly [first: Addresses, then: Addresses
     "sixth.test": [["::1"]],
     "mapped.test": [["::ffff:127.0.0.1"]],
     "mixed.test": [[PUBLIC, "127.0.0.1"]],
-    // Public when it is judged, and this machine's when it is called.
+    // Public when the gateway checks it, and this machine when the gateway connects.
     [REBINDING]: [[PUBLIC], ["127.0.0.1"]]
   }).map(([name, [first = [], then = first]]) => [name, [first, then]])
 )
 
-/** What an account needs to ask for each of the operations with a URL. */
+/** Starts a gateway and creates an account that can call each operation with a URL. */
 const stage = (env: Record<string, string> = {}) =>
   Effect.gen(function* () {
     const addresses = new Map<string, readonly [first: Addresses, then: Addresses]>()
@@ -217,10 +217,10 @@ const callOf = ({ calls }: Stage, operation: string, path: string, url: string):
   }
 }
 
-/** Operations that count a prompt and connect to nothing, so they do not look where an image is. */
+/** Operations that count a prompt and connect to nothing, so they do not check image URLs. */
 const counting: ReadonlySet<string> = new Set(["responses.input_tokens", "messages.count_tokens"])
 
-/** Operations that answer before they read what is at an address. */
+/** Operations that answer before they fetch a URL. */
 const LATER = /^(videos\.create|video|estimate)$/
 
 interface Asked {
@@ -239,15 +239,15 @@ const asking = (scene: Stage, operation: string, path: string, url: string): Eff
 
 const rows = urlFields.filter(({ path }) => path in fetched)
 
-describe("the addresses that callers give", () => {
-  it("are all known to this test", () => {
+describe("a URL from a client", () => {
+  it("is covered by this test in every field of the contract", () => {
     const found = new Set(urlFields.map(({ path }) => path))
     const known = [...Object.keys(fetched), ...Object.keys(others)]
     assert.sameMembers(known, [...found], "a field that may hold a URL has no row here, or a row has no field")
     assert.isAtLeast(rows.length, 20)
   })
 
-  it.live("lead to no address that is not public, however it is written", () =>
+  it.live("leads to no connection to a private address in any spelling, and gets a 4xx", () =>
     Effect.gen(function* () {
       const trapped = yield* trap
       const scene = yield* stage()
@@ -266,7 +266,7 @@ describe("the addresses that callers give", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lead to no address that is not public, whatever a name server says of their names", () =>
+  it.live("leads to no connection to a private address when its host name resolves to one, even after the check", () =>
     Effect.gen(function* () {
       const trapped = yield* trap
       const scene = yield* stage()
@@ -275,7 +275,7 @@ describe("the addresses that callers give", () => {
       const videos: Array<string> = []
       for (const [at, { operation, path }] of rows.entries()) {
         for (const [name, addresses] of Object.entries(names)) {
-          // An image's name is looked up once, by the connection itself, and no test connects to the internet.
+          // The connection itself looks up an image's host name, once, and no test connects to the internet.
           if (name === REBINDING && path !== "url") continue
           const hostname = `${at}.${name}`
           scene.addresses.set(hostname, addresses)
@@ -287,7 +287,7 @@ describe("the addresses that callers give", () => {
           )
           if (object === "video" || operation === "video") videos.push(id ?? "")
           const told = `${operation} ${path} ${name}: ${status} ${error?.message}`
-          // A webhook's address is judged when it is given and when it is called, an image's when it is read.
+          // The gateway checks a webhook's address at registration and at delivery, and an image's when it fetches it.
           const isLater = path === "url" && name === REBINDING
           if (status >= 500) faults.push(told)
           if (status < 400 && !isLater && !LATER.test(operation) && !counting.has(operation)) faults.push(told)
@@ -317,7 +317,7 @@ describe("the addresses that callers give", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lead nowhere else by a redirect", () =>
+  it.live("leads to no other address by a redirect", () =>
     Effect.gen(function* () {
       const trapped = yield* trap
       let asked = 0
@@ -349,7 +349,7 @@ describe("the addresses that callers give", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are judged the same inside a batch and in a call of an agent's tool", () =>
+  it.live("is checked in a batch and in an MCP tool call too", () =>
     Effect.gen(function* () {
       const trapped = yield* trap
       const scene = yield* stage()

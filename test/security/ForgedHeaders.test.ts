@@ -1,4 +1,4 @@
-/** Headers in which a client says who it is, how it came and what the gateway is called. Only a trusted proxy is believed. */
+/** Headers that state the client's address, its scheme and the gateway's host. The gateway trusts them only from a trusted proxy. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { request } from "node:http"
@@ -10,10 +10,10 @@ import { operations } from "../support/Published.ts"
 import { startService } from "../support/Service.ts"
 import { thingsOf } from "../support/Things.ts"
 
-/** No program here looks it up. */
+/** A host name that nothing in this test resolves. */
 const FORGED = "forged.example"
 
-/** Every header by which some proxy passes on a client's address, scheme or host. */
+/** Every header in which a proxy may pass on a client's address, scheme or host. */
 const forgedHeaders: Readonly<Record<string, string>> = {
   Forwarded: `for=192.0.2.7;host=${FORGED};proto=https`,
   "X-Forwarded-For": "192.0.2.7",
@@ -41,7 +41,7 @@ interface Answer {
   readonly text: string
 }
 
-/** A request with exactly these headers, in this order; from this address of the machine. */
+/** Sends a request with exactly these headers, in this order, from this address of the machine. */
 const ask = (
   url: string,
   headers: ReadonlyArray<readonly [name: string, value: string]>,
@@ -68,8 +68,8 @@ const cookieOf = (url: string, headers: ReadonlyArray<readonly [string, string]>
     String(answer.headers["set-cookie"])
   )
 
-describe("what a client says of itself", () => {
-  it.live("changes neither the address it is counted by nor the cookies it gets, unless a trusted proxy says it", () =>
+describe("a forged header", () => {
+  it.live("changes neither the client's rate limit nor its cookies, unless a trusted proxy sends it", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "1", TRUSTED_PROXIES: "127.0.0.9" })
       const url = `${service.origin}/api/v1/nothing`
@@ -94,13 +94,13 @@ describe("what a client says of itself", () => {
         Effect.map(ask(url, [HOST, ...more, ["X-Forwarded-For", address]], { from: "127.0.0.9" }), remaining)
       assert.strictEqual(yield* proxied("192.0.2.7"), fresh)
       assert.strictEqual(yield* proxied("192.0.2.7", ["X-Forwarded-For", "192.0.2.8"]), fresh - 1)
-      // A client cannot push what the proxy adds beyond what the gateway reads.
+      // A client cannot push the proxy's header beyond the number of headers that the gateway reads.
       const many = Array.from({ length: 2_500 }, (_, at) => [`a${at}`, ""] as const)
       assert.strictEqual(yield* proxied("192.0.2.7", ...many), fresh - 2)
     }).pipe(Effect.scoped)
   )
 
-  it.live("stands in no answer, link or email of any operation or page", () =>
+  it.live("appears in no answer, link or email of any operation or page", () =>
     Effect.gen(function* () {
       const mail = yield* postbox()
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
@@ -120,7 +120,7 @@ describe("what a client says of itself", () => {
         if (answer.status === 0 || JSON.stringify(answer).includes(FORGED)) faults.push(`${what} ${answer.status}`)
       }
       const calls = callsOf(things)
-      // Those that take things away come last.
+      // Deletions come last.
       const ordered = operations.toSorted((a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"))
       for (const { credential, id } of ordered) {
         const call = calls.get(id)!
@@ -171,8 +171,8 @@ for (const balancer of balancers) {
   if (missing)
     process.stderr.write(`\n*** SKIPPED: forged headers through ${balancer.name}: it is not installed ***\n\n`)
 
-  describe.skipIf(missing)(`the recipe for ${balancer.name}`, () => {
-    it.live("replaces what the client says of its address and scheme", () =>
+  describe.skipIf(missing)(`the configuration for ${balancer.name}`, () => {
+    it.live("replaces forged headers with the client's real address and scheme", () =>
       Effect.gen(function* () {
         const service = yield* startService({ RATE_LIMIT_SCALE: "1", TRUSTED_PROXIES: "127.0.0.1" })
         const port = Number(new URL(service.origin).port)

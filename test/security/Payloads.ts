@@ -1,6 +1,6 @@
-/** Requests that two programs may read as different numbers of requests, as the bytes of one connection. */
+/** The bytes of connections that two programs may read as different numbers of requests. */
 
-/** The request hidden in each payload. No program may answer it where it stands in a body. */
+/** The request that each payload hides. No program may answer it when it is part of a body. */
 const HIDDEN = "GET /api/v1/hidden HTTP/1.1\r\nHost: test\r\n\r\n"
 
 const get = (path: string, ...headers: ReadonlyArray<string>): string =>
@@ -14,23 +14,23 @@ const post = (headers: ReadonlyArray<string>, body: string): string =>
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`
 const LAST = "0\r\n\r\n"
 
-/** One connection's bytes. */
+/** The bytes of one connection. */
 export interface Payload {
   readonly name: string
   readonly bytes: string
-  /** How many requests the bytes are by RFC 9112. A gateway may refuse any of them, and sees no more. */
+  /** The number of requests in the bytes by RFC 9112. A gateway may refuse any of them, and must not see more. */
   readonly requests: number
 }
 
 const one = (name: string, bytes: string): Payload => ({ name, bytes, requests: 1 })
 
-/** A body whose length and chunks say different things: by the length it ends behind the hidden request, by the chunks before it. */
+/** Returns a request whose length and chunks differ: by its length the body ends after the hidden request, by its chunks before it. */
 const lengthAndChunks = (...encodings: ReadonlyArray<string>): string => {
   const body = LAST + HIDDEN
   return post([`Content-Length: ${body.length}`, ...encodings], body)
 }
 
-/** The reverse: by the length it ends before the hidden request, by the chunks behind it. */
+/** Returns the reverse: by its length the body ends before the hidden request, by its chunks after it. */
 const chunksAndLength = (...encodings: ReadonlyArray<string>): string => {
   const body = chunk(HIDDEN) + LAST
   return post([`Content-Length: ${body.indexOf("\r\n") + 2}`, ...encodings], body)
@@ -82,7 +82,7 @@ const lengths: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 const chunked = (body: string): string => post(["Transfer-Encoding: chunked"], body)
 
-/** Chunks that some programs take for longer or shorter than others do. */
+/** Chunks whose length programs read differently. */
 const chunks: Readonly<Record<string, string>> = {
   "an extension": `${HIDDEN.length.toString(16)};name=value\r\n${HIDDEN}\r\n${LAST}`,
   "an extension with a bare line feed": `2;\n${HIDDEN.length.toString(16)}\r\n${HIDDEN}\r\n${LAST}`,
@@ -156,9 +156,9 @@ const upgrades: Readonly<Record<string, ReadonlyArray<string>>> = {
   "an unknown protocol": ["Connection: Upgrade", "Upgrade: x"]
 }
 
-/** Bodies that an answer does not wait for: the hidden request is their content. */
+/** Headers of requests that are refused before their body is read. The hidden request is the body. */
 const refused: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "of no account": ["Authorization: Bearer nobody"],
+  "with an unknown key": ["Authorization: Bearer unknown"],
   "without a key": [],
   "of another type": ["Content-Type: text/plain"],
   "of an unknown compression": ["Content-Encoding: x"],
@@ -198,7 +198,7 @@ export const payloads: ReadonlyArray<Payload> = [
     "a HEAD with a body",
     get("/api/v1/models?limit=1", `Content-Length: ${HIDDEN.length}`).replace("GET", "HEAD") + HIDDEN
   ),
-  // Another header, so the length holds: the hidden request stands behind the body, for everyone.
+  // The header has another name, so the length counts, and every program reads the hidden request as a second request.
   { name: "chunks with underscores", bytes: chunksAndLength("Transfer_Encoding: chunked"), requests: 2 },
   { name: "three requests at once", bytes: get("/api/v1/a") + get("/api/v1/b") + get("/api/v1/c"), requests: 3 }
 ]

@@ -1,4 +1,4 @@
-/** The page of promises names the tests that hold them, and the limits that the code has. */
+/** Compares the page on security with its tests and with the limits in the code. */
 import { assert, describe, it } from "@effect/vitest"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ import { filesBelow, root, textOf } from "../support/Sources.ts"
 const page = textOf("docs/operate/security.md")
 
 describe("docs/operate/security.md", () => {
-  it("names a test for every promise, and every test of this room", () => {
+  it("names an existing test for every promise, and every test of test/security", () => {
     const promises = page
       .slice(page.indexOf("| Promise |"), page.indexOf("## Limits"))
       .split("\n")
@@ -22,7 +22,7 @@ describe("docs/operate/security.md", () => {
     assert.includeMembers(named.flat(), own)
   })
 
-  it("has the limits of the code", () => {
+  it("lists the client timeouts and body limits of the code", () => {
     const mib = (bytes: number) => `${bytes / 1_048_576} MiB`
     for (const text of [
       `| headers | 16 KiB, within ${clientTimeouts.headersMs / 1_000} seconds |`,

@@ -1,6 +1,6 @@
 /**
- * Answers of providers and of the hosts that callers name, made to cost the gateway memory or time. Each ends in an error, in bounded
- * time, while others are served; nothing of it is charged or held afterwards.
+ * Answers of providers that are made to cost the gateway memory or time. Each ends in an error, in bounded
+ * time, and leaves no charge and no hold.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -20,7 +20,7 @@ const packed = {
 
 const DEEP = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
 
-/** Writes without an end, at the pace of the reader. */
+/** Writes endlessly, at the pace of the reader. */
 const endless = (response: ServerResponse, piece: Buffer): void => {
   const more = () => {
     while (!response.destroyed) if (!response.write(piece)) return void response.once("drain", more)
@@ -39,7 +39,7 @@ const whole =
 
 const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }
 
-/** A tool's call with these arguments, in the form of a whole answer and in that of a stream. */
+/** Returns an answer that calls a tool with these arguments, plain or streamed. */
 const calling =
   (args: string): Answer =>
   (response, streams) => {
@@ -57,15 +57,15 @@ const answers: Readonly<Record<string, Answer>> = {
       (response, streams) => response.writeHead(200, { ...typed(streams), "content-encoding": encoding }).end(body)
     ])
   ),
-  "a body without an end": (response, streams) => {
+  "an endless body": (response, streams) => {
     response.writeHead(200, typed(streams))
     endless(response, Buffer.alloc(65_536, " "))
   },
-  "an event without an end": (response, streams) => {
+  "an endless event": (response, streams) => {
     response.writeHead(200, typed(streams)).write('data: {"choices":[{"index":0,"delta":{"content":"')
     endless(response, Buffer.alloc(65_536, "x"))
   },
-  "headers without an end": (response) => {
+  "endless headers": (response) => {
     response.socket?.write("HTTP/1.1 200 OK\r\n")
     const more = () => {
       while (response.socket?.destroyed === false) {
@@ -80,7 +80,7 @@ const answers: Readonly<Record<string, Answer>> = {
   "a number of a million digits": whole(`{"choices":[],"usage":{"prompt_tokens":${"9".repeat(1_000_000)}}}`)
 }
 
-/** Answers that are right, whose tool calls have strange arguments. They are charged like any other. */
+/** Valid answers whose tool calls have strange arguments. They are charged like any other. */
 const strange: Readonly<Record<string, Answer>> = {
   "deep arguments of a tool": calling(`{"a":${DEEP}}`),
   "arguments of a million keys": calling(`{${Array.from({ length: 100_000 }, (_, at) => `"k${at}":1`).join()}}`)
@@ -103,7 +103,7 @@ const calls: ReadonlyArray<readonly [path: string, body: object]> = [
   ["/chat", { messages }]
 ]
 
-/** A gateway before a host that gives this answer. */
+/** Starts a gateway with a host that gives the current answer. */
 const stage = Effect.gen(function* () {
   const state: { answer: Answer } = { answer: whole("{}") }
   const host = yield* upstream((request, response) => {
@@ -125,14 +125,14 @@ const stage = Effect.gen(function* () {
 
 const LONGEST_MS = 30_000
 
-describe("an answer that costs the gateway much", () => {
+describe("a provider's answer that is expensive to read", () => {
   it.live(
-    "fails without a charge, whole and in a stream, in every dialect",
+    "fails in bounded time without a charge or a hold, plain and streamed, in every dialect",
     () =>
       Effect.gen(function* () {
         const { account, inferenceKey, service, state } = yield* stage
         const total = Effect.map(service.balance(account.id), ({ posted }) => posted)
-        // Two good answers after each: a breaker that opens would keep the next bomb away.
+        // Two good answers after each bomb, because an open breaker would keep the next one away.
         const good = Effect.gen(function* () {
           state.answer = fine
           for (let count = 0; count < 2; count++) {
@@ -174,7 +174,7 @@ describe("an answer that costs the gateway much", () => {
   )
 })
 
-/** Texts that are JSON, which some wires want as JSON. */
+/** JSON texts that some wire formats send as JSON values. */
 const written: Readonly<Record<string, string>> = {
   "objects within each other": `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`,
   "an object of arrays within each other": `{"a":${DEEP}}`,
@@ -182,8 +182,8 @@ const written: Readonly<Record<string, string>> = {
   "long numbers within each other": `${'{"a":'.repeat(100_000)}${"9".repeat(20)}${"}".repeat(100_000)}`
 }
 
-describe("a text of JSON in a message", () => {
-  it.live("reaches a provider of every vendor as a text where it is too deep to be anything else", () =>
+describe("a tool call or result with deeply nested JSON", () => {
+  it.live("reaches the provider of every vendor without an internal error or a charge", () =>
     Effect.gen(function* () {
       let asked = 0
       const host = yield* upstream((request, response) => {

@@ -1,6 +1,6 @@
 /**
- * The gateway needs no rights and no file of its own: it runs as a user without rights on a file system that it cannot write to, but for
- * `DATA_DIR`. What ships says so, and a mount namespace shows it without a container engine.
+ * The gateway needs no privileges: it runs as an unprivileged user on a read-only file system, except for
+ * `DATA_DIR`. The test checks the shipped files, and a running gateway in a mount namespace.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -16,8 +16,8 @@ import { textOf } from "../support/Sources.ts"
 
 const NOBODY = 65_534
 
-describe("what ships", () => {
-  it("runs the gateway as a user without rights, on a root that it cannot write to, without core files", () => {
+describe("the shipped deployment files", () => {
+  it("run the gateway as an unprivileged user on a read-only root, without core files", () => {
     const dockerfile = textOf("Dockerfile")
     const user = dockerfile.lastIndexOf("\nUSER tollgate\n")
     assert.isAbove(user, dockerfile.lastIndexOf("\nFROM "))
@@ -55,7 +55,7 @@ describe("what ships", () => {
       assert.include(unit, line)
   })
 
-  it("writes no core file, report or snapshot of its memory of itself", () => {
+  it("start Node without flags that write reports, snapshots or profiles", () => {
     const started = [
       JSON.parse(textOf("package.json")).scripts.start,
       textOf("Dockerfile"),
@@ -66,7 +66,7 @@ describe("what ships", () => {
   })
 })
 
-/** Runs its arguments as nobody where only the directory of the first can be written to. */
+/** Runs its arguments as the user nobody, where only the directory in the first argument is writable. */
 const script = `
 set -e
 data=$1; shift
@@ -91,15 +91,13 @@ const inside = (data: string, ...command: ReadonlyArray<string>) => [
 const canUnshare =
   spawnSync("unshare", ["--mount", "--propagation", "private", "mount", "-o", "remount,bind,ro", "/"]).status === 0
 if (!canUnshare)
-  process.stderr.write(
-    "\n*** SKIPPED: no read-only root is tried: unshare needs root and a kernel that lets it mount ***\n\n"
-  )
+  process.stderr.write("\n*** SKIPPED: the read-only root: unshare needs root and a kernel that lets it mount ***\n\n")
 
 const statusOf = (pid: number, name: string): string =>
   new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? ""
 
-describe("a gateway on a file system that it cannot write to", () => {
-  it.live.skipIf(!canUnshare)("serves as nobody, and writes to DATA_DIR alone", () =>
+describe("a gateway on a read-only file system", () => {
+  it.live.skipIf(!canUnshare)("runs as the user nobody, and writes only to DATA_DIR", () =>
     Effect.gen(function* () {
       const data = yield* temporaryDirectory
       chownSync(data, NOBODY, NOBODY)
@@ -119,7 +117,7 @@ describe("a gateway on a file system that it cannot write to", () => {
           let text = ""
           for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece) => (text += String(piece)))
           while (!/\btollgate is ready/.test(text)) {
-            if (child.exitCode !== null) throw new Error(`it did not start: ${text}`)
+            if (child.exitCode !== null) throw new Error(`the gateway did not start: ${text}`)
             await new Promise((resolve) => setTimeout(resolve, 50))
           }
           return { child, api: /http:\/\/127\.0\.0\.1:\d+\/api\/v1/.exec(text)![0] }
@@ -131,7 +129,7 @@ describe("a gateway on a file system that it cannot write to", () => {
             await ended
           })
       )
-      // Each program in the script became the next, so the process is the gateway.
+      // Each program in the script replaced itself with the next, so the process is the gateway.
       const pid = gateway.child.pid!
       assert.deepStrictEqual(
         ["Uid", "Gid", "CapEff", "CapBnd", "NoNewPrivs"].map((name) => statusOf(pid, name)),

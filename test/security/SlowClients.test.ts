@@ -1,6 +1,6 @@
 /**
- * Many clients at once that send or read as slowly as they can: others are served meanwhile, memory is bounded, and the slow ones are
- * disconnected when the time for what they do has passed. TEST_FULL=1 opens 5,000 connections and waits for the last time limit.
+ * Many clients at once that send or read as slowly as possible. The gateway serves others meanwhile, its memory is bounded, and it
+ * disconnects the slow ones at their time limits. TEST_FULL=1 opens 5,000 connections and waits for the longest limit.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -17,34 +17,34 @@ const isFull = process.env["TEST_FULL"] === "1"
 
 const CONNECTIONS = isFull ? 5_000 : 300
 
-/** A client that sends a byte in so many milliseconds. */
+/** The time between two bytes of a slow client, in milliseconds. */
 const BYTE_MS = 2_000
 
-/** The usual answer of a slow client's neighbour takes a few milliseconds, and one in twenty no longer than this. */
+/** The longest 95th percentile of another client's answers, in milliseconds. The usual answer takes a few milliseconds. */
 const MOST_P95_MS = 500
 
-/** A connection costs at most so much memory, whatever its client does. */
+/** The most memory for one connection, in kilobytes. */
 const MOST_KB_EACH = 150
 const MOST_RESIDENT_MB = 600 + (CONNECTIONS * MOST_KB_EACH) / 1_024
 
-/** A connection of many is opened before the gateway takes it. */
+/** The longest time between opening a connection and the gateway accepting it, in milliseconds. */
 const TAKEN_MS = isFull ? 15_000 : 5_000
 
-/** How late a time limit may be noticed: by the interval of the checks, twice for what is compared with the check before. */
+/** How late the gateway may apply a limit, in milliseconds: up to two check intervals, because one check compares with the one before. */
 const LATE_MS = 2 * clientTimeouts.checkMs + TAKEN_MS
 
-/** How long a client that begins to read takes to notice that its connection is gone. */
+/** How long a client that starts to read takes to notice that its connection is closed, in milliseconds. */
 const NOTICED_MS = 10_000
 
-/** What a slow client does. */
+/** The behaviour of a slow client. */
 interface Slowness {
   readonly name: string
-  /** What it sends at once. */
+  /** Returns what it sends at once. */
   readonly begins: (key: string) => string
-  /** What it sends byte by byte. */
+  /** What it then sends again and again. */
   readonly goesOn?: string
   readonly reads: boolean
-  /** When it is disconnected at the latest, in milliseconds. */
+  /** The time limit after which the gateway disconnects it, in milliseconds. */
   readonly limitMs: number
 }
 
@@ -110,7 +110,7 @@ const opened = async (port: number, key: string, slowness: Slowness): Promise<Cl
   return client
 }
 
-/** Opens all connections, some at a time, and then has each of them go on until it is closed. */
+/** Opens all connections in groups, and then sends on each of them until it is closed. */
 const slowClients = (port: number, key: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -135,7 +135,7 @@ const slowClients = (port: number, key: string) =>
       })
   )
 
-/** How long requests of another client take, until the effect is interrupted. */
+/** Measures requests of another client until the effect is interrupted. */
 const timesOf = (api: string, times: Array<number>) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new Agent({ keepAlive: true })),
@@ -165,9 +165,9 @@ const at = (times: ReadonlyArray<number>, part: number): number =>
 const filesOf = (pid: number | undefined): number =>
   Number(/^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid ?? "self"}/limits`, "utf8"))?.[1])
 
-describe("clients that send and read slowly", () => {
+describe("clients that send or read slowly", () => {
   it.live(
-    "delay no others, take bounded memory, and are disconnected in time",
+    "do not delay others, take bounded memory, and are disconnected at their time limits",
     () =>
       Effect.gen(function* () {
         const service = yield* start({
@@ -177,7 +177,7 @@ describe("clients that send and read slowly", () => {
         })
         const { pid } = service.child
         for (const files of [filesOf(pid), filesOf(undefined)])
-          assert.isAbove(files, CONNECTIONS + 500, "ulimit -n is too low for this test")
+          assert.isAbove(files, CONNECTIONS + 500, "ulimit -n must be higher for this test")
         const { inference } = keysOf(service.greeting)
         const times: Array<number> = []
         yield* Effect.forkScoped(timesOf(service.api, times))
@@ -186,7 +186,7 @@ describe("clients that send and read slowly", () => {
         const waitMs = Math.max(...limits.map(({ limitMs }) => limitMs)) + LATE_MS
         const waiting = () => {
           const left = clients.filter(({ closedAt, slowness }) => limits.includes(slowness) && closedAt === undefined)
-          // A socket that is not read does not notice its end. One that is still served gets the rest, and stays open.
+          // A socket that is not read does not notice its end. One that the gateway has not closed gets the rest, and stays open.
           for (const { openedAt, slowness, socket } of left) {
             if (!slowness.reads && performance.now() - openedAt > slowness.limitMs + LATE_MS) socket.resume()
           }

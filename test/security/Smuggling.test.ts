@@ -1,6 +1,6 @@
 /**
- * Requests that programs read differently, on raw sockets, to the gateway alone and through balancers: both see the same requests, and
- * no client gets the answer to another's.
+ * Requests that programs read differently, on raw sockets, to the gateway alone and through load balancers. Both must see the same
+ * requests, and no client may get the answer to another's request.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
@@ -20,7 +20,7 @@ interface Seen {
   readonly headers: IncomingMessage["headers"]
 }
 
-/** Every request that the gateway on this port sees, until the scope closes. */
+/** Records every request that the gateway on this port sees, until the scope closes. */
 const watching = (port: number): Effect.Effect<ReadonlyArray<Seen>, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -41,11 +41,11 @@ const watching = (port: number): Effect.Effect<ReadonlyArray<Seen>, never, Scope
     ({ seen }) => seen
   )
 
-/** How long a connection may be quiet until it counts as answered. Wrong answers that come later show at the end. */
+/** After this silence, in milliseconds, a connection counts as answered. Later wrong answers show at the end. */
 const QUIET_MS = 80
 const LONGEST_MS = 2_000
 
-/** Sends bytes on a connection of their own, and gives all that comes back. */
+/** Sends bytes on a new connection, and returns everything that comes back. */
 const exchange = (origin: string, bytes: string): Effect.Effect<string> =>
   Effect.callback((resume) => {
     const { hostname, port } = new URL(origin)
@@ -65,7 +65,7 @@ const exchange = (origin: string, bytes: string): Effect.Effect<string> =>
     })
     socket.on("error", () => undefined).on("close", done)
     socket.write(bytes, "latin1", () => {
-      // A request that is never whole has no answer to wait for.
+      // A request that is never complete gets no answer.
       if (text !== "") return
       clearTimeout(timer)
       timer = setTimeout(done, 4 * QUIET_MS)
@@ -75,7 +75,7 @@ const exchange = (origin: string, bytes: string): Effect.Effect<string> =>
 const statusesOf = (text: string): ReadonlyArray<number> =>
   [...text.matchAll(/^HTTP\/1\.[01] (\d{3})/gm)].map(([, status]) => Number(status)).filter((status) => status >= 200)
 
-/** A request of another client, which must get the answer to this very request. */
+/** Sends a request of another client, which must get its own answer. */
 const victim = (origin: string, name: string, key: string) =>
   Effect.gen(function* () {
     const answer = yield* get(`${origin}/api/v1/models/${name}`, key)
@@ -98,14 +98,14 @@ const afterwards = (origin: string, key: string, payload: Payload, at: number) =
 const isHidden = ({ line }: Seen): boolean => line.includes("/hidden")
 const isVictim = (line: string): boolean => line.includes("/victim-")
 
-/** A line of a request that the gateway refused, or that its client did not wait for. */
+/** A log line of a request that the gateway refused or whose client did not wait. */
 const REFUSED = /^REQ \S+ (400|-1|499|502) /
 
 const portOf = ({ origin }: Service): number => Number(new URL(origin).port)
 
-describe("requests that programs read differently", () => {
+describe("an ambiguous request", () => {
   it.live(
-    "are one request or an error to the gateway, are answered as often as they are seen, and leave the books right",
+    "is one request or an error to the gateway, gets at most one answer, and changes no answer of another client",
     () =>
       Effect.gen(function* () {
         const service = yield* startService()
@@ -132,9 +132,9 @@ describe("requests that programs read differently", () => {
   for (const balancer of balancers.filter(({ logged }) => logged !== undefined)) {
     const missing = programOf(balancer) === undefined
     if (missing)
-      process.stderr.write(`\n*** SKIPPED: no smuggling is tried through ${balancer.name}: it is not installed ***\n\n`)
+      process.stderr.write(`\n***** SKIPPED: request smuggling through ${balancer.name}: it is not installed ***\n\n`)
 
-    it.live.skipIf(missing)(`are the same requests to ${balancer.name} as to the gateway behind it`, () =>
+    it.live.skipIf(missing)(`is the same requests to ${balancer.name} and to the gateway behind it`, () =>
       Effect.gen(function* () {
         const service = yield* startService({ TRUSTED_PROXIES: "127.0.0.1" })
         const { inferenceKey } = yield* service.account(1)
@@ -158,7 +158,7 @@ describe("requests that programs read differently", () => {
             .filter((line) => !isVictim(line))
           const passed = lines.filter((line) => !/^REQ (<NOSRV>|-) /.test(line))
           const found = seen.slice(before).filter(({ line }) => !isVictim(line))
-          // The gateway refuses what it cannot parse without seeing a request, and closes that connection.
+          // The gateway refuses bytes that it cannot parse before it sees a request, and closes the connection.
           const unparsed = passed.filter((line) => REFUSED.test(line)).length
           const hidden = passed.filter((line) => line.includes("/hidden")).length
           const told = [`${payload.name}: ${statusesOf(text).join()}`, ...lines, ...found.map(({ line }) => line)]

@@ -1,17 +1,17 @@
-/** The fields of requests that may hold the address of something, found in the published contract. */
+/** The request fields of the published contract that may contain a URL. */
 import { openApiText } from "../support/Published.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
 const document = JSON.parse(openApiText())
 
-/** Names of fields that hold addresses, or things that some API takes by their address. */
+/** Names of fields that contain URLs, or things that an API may accept by URL. */
 const NAMED =
   /ur[li]|href|link|callback|redirect|host|address|endpoint|webhook|image|video|audio|picture|avatar|logo|file/i
 
 const DESCRIBED = /\bUR[LI]s?\b|https?:/
 
-/** A text of a request, by its operation and where it stands in the body: lists are `*`, members of any name are `{}`. */
+/** A text field of a request, by its operation and its path in the body. A list is `*`, and a field with any name is `{}`. */
 export interface UrlField {
   readonly operation: string
   readonly path: string
@@ -42,7 +42,7 @@ function* textsIn(
     for (const part of partsOf(schema, alternative)) yield* textsIn(part, path, mayBe, inside)
   }
   for (const [member, part] of Object.entries((schema["properties"] ?? {}) as Readonly<Record<string, Json>>)) {
-    // What is said of an object holds for its members that are texts, not for all that is in them.
+    // The description of an object applies to its text fields, not to nested ones.
     yield* textsIn(part, [...path, member], NAMED.test(member) || (mayBe && isText(part)), inside)
   }
   for (const part of [schema["items"] as Json | undefined, ...partsOf(schema, "prefixItems")]) {
@@ -62,7 +62,7 @@ const requests = Object.values(document.paths as Readonly<Record<string, Readonl
   .flatMap((methods) => Object.values(methods))
   .filter(({ operationId }) => operationId !== undefined)
 
-/** Every text in a request that may be an address. */
+/** Every text field of a request that may contain a URL. */
 export const urlFields: ReadonlyArray<UrlField> = requests.flatMap(({ operationId, parameters = [], requestBody }) => {
   const bodies = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => [...textsIn(schema, [], false, [])])
   const queries = parameters.flatMap(({ name, schema }) => [...textsIn(schema, [`?${name}`], NAMED.test(name), [])])

@@ -21,7 +21,7 @@ const bodyOf = ({ model, text }: Pick<Turn, "model" | "text">) => ({
 const textOf = (content: ReadonlyArray<{ readonly type: string; readonly text?: string }>) =>
   content.map((block) => block.text ?? "").join("")
 
-/** `messages`, with its helpers for streams, schemas and tools. */
+/** `messages` of the package, with its helpers for streams, schemas and tools. */
 export const anthropicMessages: SurfaceOf = {
   name: "Anthropic's messages",
   noMoney: "PaymentRequiredError",

@@ -1,17 +1,17 @@
-/** Who stands behind the gateway: the sandbox, or a simulation of a vendor's wire that knows nothing of this service. */
+/** The providers of the gateway: the sandbox, or an independent simulation of a vendor's wire format. */
 import { LLMock } from "@copilotkit/aimock"
 import { Effect, type Scope } from "effect"
 import { time, weather } from "./Surface.ts"
 
 export interface Behind {
-  /** The settings of a gateway before it. */
+  /** The settings of a gateway with this provider. */
   readonly env: Record<string, string>
   readonly model: string
-  /** A model that thinks when it is asked to. */
+  /** A model that reasons when a request asks for it. */
   readonly thinker: string
-  /** What a client sends along so that its answer takes a while. */
+  /** The headers that slow the answer down. */
   readonly slow: Readonly<Record<string, string>>
-  /** What each answer to `hello` uses, where that is told. */
+  /** The usage of each answer to `hello`, if it is fixed. */
   readonly usage: { readonly input: number; readonly output: number } | undefined
 }
 

@@ -20,7 +20,7 @@ import {
 export const openAiOf = (baseURL: string, apiKey: string, defaultHeaders: Readonly<Record<string, string>> = {}) =>
   new OpenAI({ apiKey, baseURL, maxRetries: 0, defaultHeaders })
 
-/** What an error of the package says. */
+/** Returns the facts of an error of the package. */
 export const toldByOpenAi = (error: unknown): Told => {
   if (!(error instanceof APIError)) throw error
   return { kind: error.constructor.name, status: error.status, code: error.code ?? undefined, param: error.param }
@@ -47,7 +47,7 @@ const saidIn = (answer: ChatCompletion, pieces: ReadonlyArray<string>, costUsd: 
   costUsd
 })
 
-/** What a message or a piece of one says of its reasoning, for which the client has no types. */
+/** Returns the reasoning of a message or of a piece of one. The client has no type for it. */
 const thoughtIn = (said: unknown): string => (said as { readonly reasoning?: string } | undefined)?.reasoning ?? ""
 
 /** `chat.completions`, with its helpers for streams, schemas and tools. */
@@ -104,7 +104,7 @@ export const openAiChat: SurfaceOf = {
         const ask = () => {
           if (!turn.stream) return completions.create(body)
           const stream = completions.stream(body)
-          // The helper does not know the member, and keeps the last piece of it alone.
+          // The helper does not know the field, and keeps only its last piece.
           stream.on("chunk", ({ choices }) => thoughts.push(thoughtIn(choices[0]?.delta)))
           return stream.finalChatCompletion()
         }

@@ -16,7 +16,7 @@ const bodyOf = ({ model, text }: Pick<Turn, "model" | "text">) => ({ model, max_
 
 const callsIn = ({ output }: Response) => output.filter((item) => item.type === "function_call")
 
-/** `responses`, with its helpers for streams and schemas. It has none that runs tools. */
+/** `responses`, with its helpers for streams and schemas. It has no helper that runs tools. */
 export const openAiResponses: SurfaceOf = {
   name: "openai's responses",
   noMoney: "APIError",

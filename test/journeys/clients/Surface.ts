@@ -1,57 +1,57 @@
-/** What the real clients are asked to do, whichever they are. */
+/** The tasks that the tests give to every official client. */
 import { z } from "zod"
 import type { Service } from "../../support/Service.ts"
 
-/** What is asked for with a schema. */
+/** The schema of structured output. */
 export const Sky = z.object({ sky: z.enum(["clear", "grey"]), degrees: z.number().int() })
 
-/** What all tools take. */
+/** The parameters of every tool. */
 const parameters = z.object({ city: z.enum(["Oslo", "Rome"]) })
 
-/** The tool that all clients offer. */
+/** The tool that every client offers. */
 export const weather = {
   name: "weather",
   description: "The weather of a city",
   parameters,
-  /** What it answers. */
+  /** The result of the tool. */
   answer: "minus four"
 }
 
-/** Another, which they offer beside it where two are to be called at once. */
+/** A second tool, for parallel calls. */
 export const time = { name: "time", description: "The time in a city", parameters }
 
-/** A call of one of them. */
+/** A call of one of the tools. */
 export type Called = readonly [tool: string, city: string]
 
-/** A question, and how its answer is to come. */
+/** A question, and whether its answer is streamed. */
 export interface Turn {
   readonly model: string
   readonly text: string
   readonly stream: boolean
 }
 
-/** A whole answer. */
+/** An answer. */
 export interface Said {
   readonly text: string
-  /** The pieces that came one by one; none where the answer came whole. */
+  /** The pieces of a stream; empty for a plain answer. */
   readonly pieces: ReadonlyArray<string>
   readonly inputTokens: number
   readonly outputTokens: number
   readonly costUsd: number
 }
 
-/** An answer that was thought about. */
+/** An answer with its reasoning. */
 export interface Thought {
   readonly thought: string
   readonly text: string
-  /** The answer to what was asked next. */
+  /** The answer to the next question. */
   readonly next: string
 }
 
-/** What is asked next. */
+/** The next question. */
 export const NEXT = "hello again"
 
-/** What a client's error says. */
+/** The facts of a client's error. */
 export interface Told {
   /** The name of its class. */
   readonly kind: string
@@ -60,30 +60,30 @@ export interface Told {
   readonly param: string | null | undefined
 }
 
-/** A client of one package at one of the operations. */
+/** A client package with one of the operations. */
 export interface Surface {
   readonly say: (turn: Turn) => Promise<Said>
-  /** Runs the tool that the model calls and goes on until there is an answer; `ran` is told of each city. */
+  /** Runs the tools that the model calls until it answers. Calls `ran` with each city. */
   readonly loop: (turn: Turn, ran: (city: string) => void) => Promise<string>
-  /** The calls of one answer, where both tools are offered. */
+  /** Offers both tools and returns the calls of the answer. */
   readonly calls: (turn: Turn) => Promise<ReadonlyArray<Called>>
   readonly parse: (turn: Turn) => Promise<unknown>
-  /** Asks for thinking, and goes on with all of the answer, thinking included. */
+  /** Asks for reasoning, and asks the next question with the whole answer, including its reasoning. */
   readonly think: (turn: Turn) => Promise<Thought>
-  /** Hangs up at the first piece of a stream; answers the name of the class of what is thrown. */
+  /** Disconnects at the first piece of a stream. Returns the class name of the error. */
   readonly abort: (turn: Omit<Turn, "stream">) => Promise<string>
   readonly told: (error: unknown) => Told
 }
 
 export interface SurfaceOf {
   readonly name: string
-  /** The name of its class of a 402. */
+  /** The name of the error class of a 402. */
   readonly noMoney: string
-  /** `headers` go with every request. */
+  /** Makes a client that sends these headers with every request. */
   readonly make: (service: Service, key: string, headers?: Readonly<Record<string, string>>) => Surface
 }
 
-/** The name of the class of what a promise fails with. */
+/** Returns the class name of the error that a promise fails with. */
 export const thrownBy = async (promise: Promise<unknown>): Promise<string> => {
   try {
     await promise
@@ -93,7 +93,7 @@ export const thrownBy = async (promise: Promise<unknown>): Promise<string> => {
   return "nothing"
 }
 
-/** What the service adds to an answer, for which no client has types. */
+/** Returns the cost that the gateway adds to an answer. No client has a type for it. */
 export const costOf = (answer: unknown): number => (answer as { readonly cost_usd: number }).cost_usd
 
 export const cityOf = (input: unknown): string => weather.parameters.parse(input).city
