@@ -1,4 +1,4 @@
-/** Work charged up front in two processes: one is killed during the provider call, the other one goes on. */
+/** Work charged up front in two processes: one is killed during the provider call, the other one continues. */
 import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"

@@ -45,7 +45,7 @@ interface Book {
   readonly facts: RequestEnd
 }
 
-/** Options with a ledger that records the requests it is told to end, and confirms them or fails. */
+/** Options with a ledger that records the requests that it must end, and either confirms them or fails. */
 const noting = ({ confirms = true } = {}) => {
   const books: Array<Book> = []
   const givenBack: Array<EndingRequest> = []

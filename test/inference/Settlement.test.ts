@@ -59,7 +59,7 @@ describe("settlementOf", () => {
   })
 })
 
-describe("settlementOf work other than chat", () => {
+describe("settlementOf for work other than chat", () => {
   const perCharacter = { unit: "character", perUnit: 15_000_001n } as const
   const done = (reported: number | undefined) => ({ _tag: "Whole", delivered: { reported, counted: () => 7 } }) as const
 

@@ -392,7 +392,7 @@ describe("jobs of other processes", () => {
   )
 })
 
-describe("a worker that is told to stop", () => {
+describe("a worker that is asked to stop", () => {
   it.live("lets its steps end, and takes no new jobs", () =>
     on(
       usual,

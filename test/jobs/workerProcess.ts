@@ -1,5 +1,5 @@
-// A separate worker on the videos of the database in its first argument, with a lease of as many seconds as its second says. It
-// prints each delivery. When its third argument is "hold", it takes one job and never ends it.
+// A separate worker for the videos of the database in its first argument. Its second argument is the length of its lease in
+// seconds. It prints each delivery. When its third argument is "hold", it takes one job and never ends it.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { Jobs } from "../../src/jobs/Jobs.ts"

@@ -26,7 +26,7 @@ describe("Ids", () => {
       assert.strictEqual(new Set(ids).size, ids.length)
     }
   })
-  it("of a time separate earlier ids from later ones", () => {
+  it("made from a time separate earlier ids from later ones", () => {
     const [before, id] = [Date.now(), newRequestId()]
     assert.isTrue(Schema.is(RequestId)(firstRequestIdAt(before)))
     assert.isTrue(firstRequestIdAt(before) <= id)

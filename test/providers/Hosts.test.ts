@@ -35,11 +35,11 @@ describe("the effect of a fault on a provider's breaker", () => {
     ["an answer off the caller's schema", { _tag: "OffSchema", detail: "X" }, undefined]
   ]
   for (const [name, fault, how] of cases) {
-    it(`is ${how === undefined ? "none" : JSON.stringify(how)} for ${name}`, () =>
+    it(`is ${how === undefined ? "undefined" : JSON.stringify(how)} for ${name}`, () =>
       assert.deepStrictEqual(weigh(fault, service, service), how))
   }
 
-  it("is none when the caller's limit was shorter than the gateway's", () => {
+  it("is undefined when the caller's limit was shorter than the gateway's", () => {
     const late = (clock: "connect" | "first_token" | "idle" | "total"): ProviderFault => ({ _tag: "TimedOut", clock })
     const given = { connectMs: 9_999, firstTokenMs: 119_999, idleMs: 60_000, totalMs: 599_999 }
     for (const clock of ["connect", "first_token", "total"] as const) {

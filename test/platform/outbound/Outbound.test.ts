@@ -9,7 +9,7 @@ import { post, reasonOf, text, watched } from "./OutboundFixture.ts"
 const single = Outbound.layerWith({ connectionsPerOrigin: 1, keepAliveMs: 30_000 })
 
 layer(single, { excludeTestServices: true })("Outbound with one connection", (it) => {
-  it.effect("shares it between consecutive calls", () =>
+  it.effect("shares its connection between consecutive calls", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* upstream((_, response) => response.end("pong"))
@@ -44,7 +44,7 @@ layer(single, { excludeTestServices: true })("Outbound with one connection", (it
     [false, 2]
   ] as const) {
     it.effect(
-      `${finished ? "keeps the connection of a finished reader" : "drops the connection of a reader that leaves"}`,
+      `${finished ? "keeps the connection of a finished reader" : "drops the connection of a reader that stops early"}`,
       () =>
         Effect.gen(function* () {
           const outbound = yield* Outbound

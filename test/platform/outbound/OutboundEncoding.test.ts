@@ -49,7 +49,7 @@ describe("the compression of a body", () => {
     assert.strictEqual(codecOf({ "content-encoding": "deflate" }, packs["deflate-raw"], false), "deflate-raw")
   })
 
-  it("is taken for Brotli when a text is expected and the body is not one", () => {
+  it("is assumed to be Brotli when text is expected and the body is not text", () => {
     assert.strictEqual(codecOf({}, packs.br, true), "br")
     assert.isUndefined(codecOf({}, packs.br, false))
     assert.isUndefined(codecOf({}, Buffer.from("<html>"), true))
@@ -87,7 +87,7 @@ describe("a compressed body", () => {
     )
   }
 
-  it.effect("is not the same as an uncompressed body, which stays unchanged", () =>
+  it.effect("is distinguished from an uncompressed body, which stays unchanged", () =>
     Effect.gen(function* () {
       const pieces = [Buffer.from("a"), Buffer.from("b")]
       assert.strictEqual(yield* allOf(yield* plainStream(streamOf(pieces))), "ab")

@@ -29,7 +29,7 @@ const fault = (_tag: ProviderFault["_tag"], more: object = {}) =>
   ({ _tag, detail: "scripted", status: 500, retryAfterSeconds: undefined, ...more }) as ProviderFault
 
 describe("the cost of an attempt that served no answer", () => {
-  it("is none when the provider was not reached or turned the request away", () => {
+  it("is undefined when the provider was not reached or rejected the request", () => {
     const away: ReadonlyArray<ProviderFault> = [
       fault("Unreachable"),
       fault("Unauthorized"),

@@ -72,7 +72,7 @@ describe("schema checks", () => {
     )
   }
 
-  it.live("keep waiting jobs while a thread is terminated", () =>
+  it.live("keep the waiting jobs while a thread is terminated", () =>
     Effect.gen(function* () {
       const check = yield* makeCheck
       const verdicts = yield* Effect.forEach([redos, fine, redos, fine], check, { concurrency: "unbounded" })
