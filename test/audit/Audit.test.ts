@@ -1,4 +1,4 @@
-/** The look-up of known vulnerabilities, against registries on loopback. */
+/** Tests the audit of known vulnerabilities against registries on loopback. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
@@ -8,10 +8,10 @@ import { gunzipSync } from "node:zlib"
 import { temporaryDirectory } from "../support/Directories.ts"
 import { root } from "../support/Sources.ts"
 
-/** Advisories by package, as a registry keeps them. */
+/** Severities of advisories by package. */
 type Advisories = Readonly<Record<string, "high" | "moderate">>
 
-/** A registry with these advisories; undefined when it answers nothing but errors. It notes the packages it is asked about. */
+/** Starts a registry with these advisories, or one that answers only errors. It records the packages that a client asks about. */
 const registry = (advisories: Advisories | undefined) =>
   Effect.gen(function* () {
     const asked = new Set<string>()
@@ -49,7 +49,7 @@ const registry = (advisories: Advisories | undefined) =>
   })
 
 const audit = Effect.fnUntraced(function* (url: string) {
-  // npm remembers advisories by their number.
+  // npm caches advisories by their number.
   const cache = yield* temporaryDirectory
   return yield* Effect.callback<{ readonly code: number | null; readonly text: string }>((resume) => {
     const env = {
@@ -66,8 +66,8 @@ const audit = Effect.fnUntraced(function* (url: string) {
   })
 })
 
-describe("the look-up of vulnerabilities", () => {
-  it.live("fails for a severe one in a package of the service, and names it", () =>
+describe("the audit of vulnerabilities", () => {
+  it.live("fails for a severe one in a production package, and names the package", () =>
     Effect.gen(function* () {
       const { asked, url } = yield* registry({ undici: "high", vitest: "high" })
       const { code, text } = yield* audit(url)
@@ -78,14 +78,14 @@ describe("the look-up of vulnerabilities", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("passes with a moderate one, and with one in a package of development", () =>
+  it.live("passes with a moderate one, and with one in a development package", () =>
     Effect.gen(function* () {
       const { url } = yield* registry({ undici: "moderate", vitest: "high" })
       assert.deepInclude(yield* audit(url), { code: 0 })
     }).pipe(Effect.scoped)
   )
 
-  it.live("passes and says so when the registry cannot be asked", () =>
+  it.live("passes and says SKIPPED when the registry does not answer", () =>
     Effect.gen(function* () {
       const { url } = yield* registry(undefined)
       for (const origin of [url, "http://127.0.0.1:9/"]) {

@@ -17,7 +17,7 @@ const secretSettings = Object.entries(settingsByName).flatMap(([name, { isSecret
 /** Returns a recognizable secret of this name, which is valid wherever printable text is. */
 const planted = (name: string): string => `Planted-${name.toLowerCase().replaceAll("_", "-")}-0123456789abcdef`
 
-/** Secrets with a form of their own. */
+/** Secrets with their own format. */
 const formed: Readonly<Record<string, (secret: string) => string>> = {
   DATABASE_URL: (secret) => secret,
   REDIS_URL: (secret) => `redis://:${secret}@127.0.0.1:1`,
