@@ -1,7 +1,7 @@
 /**
  * Requests made from the published document, sent to every operation. FUZZ_SEED repeats a run, FUZZ_SECONDS sets its length.
  *
- * A good request never gets an undocumented status, or a 5xx other than a documented one of a provider. A broken request gets a
+ * A valid request never gets an undocumented status, or a 5xx other than a documented one of a provider. A broken request gets a
  * documented 4xx that names a field. Every body decodes with the schema that the document gives for its status.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -30,13 +30,13 @@ interface Parameter {
   readonly schema: { readonly items?: object }
 }
 
-/** A request, and whether the document calls it good. */
+/** A request, and whether it is valid by the document. */
 interface Trial {
   readonly call: Call
   readonly good: boolean
 }
 
-/** Statuses with which a provider's failure may be answered. */
+/** The statuses that report a provider's failure. */
 const UPSTREAM = new Set([502, 503, 504])
 
 const bodySchemaOf = (operation: PublishedOperation): object | undefined =>
@@ -52,7 +52,7 @@ const bodyTrials = (operation: PublishedOperation, call: Call, random: () => num
   }))
 }
 
-/** Values that no parameter with a type other than text accepts. */
+/** Values that only text parameters accept. */
 const WRONG_QUERIES = ["", "x", "-1", "1e99", "%00", "[]", "no such value"]
 
 const queryTrials = (operation: PublishedOperation, call: Call, random: () => number): ReadonlyArray<Trial> => {
@@ -65,7 +65,7 @@ const queryTrials = (operation: PublishedOperation, call: Call, random: () => nu
   const [path, query] = call.path.split("?")
   const search = new URLSearchParams(query)
   search.set(name, value)
-  // A query is text: a number in it is good where the schema wants a number.
+  // A query is text, so the text of a number is valid when the schema requires a number.
   const isWrong = breach(schema.items ?? schema, value) !== undefined && (value === "" || Number.isNaN(Number(value)))
   const unknown = new URLSearchParams(query)
   unknown.set("banana", "1")
@@ -100,9 +100,9 @@ const faultOf = (operation: PublishedOperation, trial: Trial, response: Response
   return undefined
 }
 
-describe("requests made from the document", () => {
+describe("requests generated from the document", () => {
   it.live(
-    `get what the document says, with seed ${seed}`,
+    `get the answers that the document describes (FUZZ_SEED=${seed})`,
     () =>
       Effect.gen(function* () {
         const numbers = new Random(seed)

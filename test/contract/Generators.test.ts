@@ -37,7 +37,7 @@ const workshop = Effect.acquireRelease(
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
 
-/** Both kinds of types in use: what they know, and what they refuse. */
+/** A program that uses both kinds of types: the calls that they accept, and one that they reject. */
 const program = `
 import { client } from "./hey/client.gen"
 import { chatCompletions, requestsGet } from "./hey/sdk.gen"

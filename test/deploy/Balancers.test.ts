@@ -1,4 +1,4 @@
-/** The recipes for balancers, each with Debian's program in front of the service. */
+/** The recipes for balancers, each with Debian's program in front of the gateway. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { request } from "node:http"
@@ -6,7 +6,7 @@ import { freePort } from "../support/FreePort.ts"
 import { json, post, startService } from "../support/Service.ts"
 import { balancers, programOf, startBalancer } from "./programs.ts"
 
-/** What an answer to a client at another address says is left of its limit. */
+/** Returns the rate limit that is left for a client at another address. */
 const remaining = (origin: string, forwardedFor: string) =>
   Effect.promise(
     () =>
@@ -26,7 +26,7 @@ for (const balancer of balancers) {
     process.stderr.write(`\n*** SKIPPED: the recipe for ${balancer.name} is not tried: it is not installed ***\n\n`)
 
   describe.skipIf(missing)(`the recipe for ${balancer.name}`, () => {
-    it.live("streams, passes bodies and addresses on, and goes past nodes that are gone", () =>
+    it.live("streams, forwards bodies and addresses, and skips nodes that are down", () =>
       Effect.gen(function* () {
         const service = yield* startService({ TRUSTED_PROXIES: "127.0.0.1" })
         const { inferenceKey } = yield* service.account(10)
@@ -51,9 +51,9 @@ for (const balancer of balancers) {
           for await (const _ of streamed.body!) seen.push(performance.now())
           return seen
         })
-        assert.isAbove(times.at(-1)! - times[0]!, 500, "the stream came at once")
+        assert.isAbove(times.at(-1)! - times[0]!, 500, "the stream arrived at once")
 
-        // Larger than what nginx takes unless told, and refused by the gateway itself.
+        // This body is larger than nginx's default limit, so the gateway itself rejects it.
         const large = yield* post(`${api}/estimate`, inferenceKey, { ...body, padding: "x".repeat(4_000_000) })
         assert.deepStrictEqual([large.status, (yield* json(large)).error.code], [400, "validation_error"])
 

@@ -1,4 +1,4 @@
-/** The unit of systemd and the manifests of Kubernetes, checked against what reads them and against the service. */
+/** Checks the systemd unit and the Kubernetes manifests against the programs that read them and against the gateway. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { spawnSync } from "node:child_process"
@@ -16,7 +16,7 @@ import { root, textOf } from "../support/Sources.ts"
 
 const { scripts } = JSON.parse(textOf("package.json"))
 
-/** Seconds that a node takes to stop at the most, with these settings. */
+/** Returns the most seconds that a node takes to stop with these settings. */
 const stopSeconds = (settings: Record<string, string>) =>
   Effect.gen(function* () {
     const { shutdownDelay, shutdownGrace } = yield* Config.pipe(Effect.provide(Config.layerFrom(settings)))
@@ -27,7 +27,7 @@ describe("deploy/tollgate.service", () => {
   const unit = textOf("deploy/tollgate.service")
   const valuesOf = (name: string) => [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map(([, value]) => value!)
 
-  it("starts what npm start starts, with variables that the service reads", () => {
+  it("runs the same command as `npm start`, with settings that the gateway reads", () => {
     assert.deepStrictEqual(valuesOf("ExecStart"), [
       scripts.start.replace("exec node ", "/opt/tollgate/node_modules/.bin/node ")
     ])
@@ -37,7 +37,7 @@ describe("deploy/tollgate.service", () => {
     }
   })
 
-  it.effect("gives the node longer to stop than it takes", () =>
+  it.effect("gives the node more time to stop than it needs", () =>
     Effect.map(stopSeconds({}), (seconds) => assert.isAtLeast(Number(valuesOf("TimeoutStopSec")[0]), seconds))
   )
 
@@ -45,10 +45,10 @@ describe("deploy/tollgate.service", () => {
   if (!verifies)
     process.stderr.write("\n*** SKIPPED: the unit is not verified: systemd-analyze is not installed ***\n\n")
 
-  it.skipIf(!verifies)("passes the check of systemd", () => {
+  it.skipIf(!verifies)("passes `systemd-analyze verify`", () => {
     const directory = mkdtempSync(join(tmpdir(), "tollgate-unit-"))
     try {
-      // systemd asks whether the program is there.
+      // systemd checks that the program exists.
       const program = join(directory, "node_modules/.bin/node")
       mkdirSync(join(directory, "node_modules/.bin"), { recursive: true })
       writeFileSync(program, "#!/bin/sh\n")
@@ -76,10 +76,10 @@ const the = (kind: string): Manifest => manifests.find((one) => one.kind === kin
 const kinds = { Deployment, Service, PodDisruptionBudget, HorizontalPodAutoscaler }
 
 /**
- * What the compiler says of manifests written as literals. The schemas of Kubernetes let unknown members pass, which its types do not.
+ * Returns the compiler's errors about manifests written as literals. The schemas of Kubernetes accept unknown members; its types do not.
  */
 const compiled = (all: ReadonlyArray<Manifest>): string => {
-  // Below the project, so that the package is found.
+  // A directory below the project, so that the compiler finds the package.
   const directory = mkdtempSync(join(root, ".manifests-"))
   try {
     const file = join(directory, "manifests.mts")
@@ -105,7 +105,7 @@ const compiled = (all: ReadonlyArray<Manifest>): string => {
 }
 
 describe("deploy/kubernetes.yaml", () => {
-  it("fits the schemas of Kubernetes", () => {
+  it("matches the schemas of Kubernetes", () => {
     assert.sameMembers(
       manifests.map(({ kind }) => kind),
       Object.keys(kinds)
@@ -130,7 +130,7 @@ describe("deploy/kubernetes.yaml", () => {
     container.env.map(({ name, value }: { readonly name: string; readonly value: string }) => [name, value])
   )
 
-  it.effect("sets variables that the service takes, and gives a node longer to stop than it takes", () =>
+  it.effect("has only settings that the gateway reads, and gives a node more time to stop than it needs", () =>
     Effect.gen(function* () {
       for (const name of Object.keys(env)) assert.include(settingNames, name)
       const secrets = { S3_ACCESS_KEY_ID: "a", S3_SECRET_ACCESS_KEY: "b", DATABASE_URL: "postgres://a@b/c" }
@@ -147,7 +147,7 @@ describe("deploy/kubernetes.yaml", () => {
     })
   )
 
-  it("asks for health at the ops port, and names one set of pods everywhere", () => {
+  it("probes health at the ops port, and selects the same pods everywhere", () => {
     for (const [probe, path] of [
       ["startupProbe", "/healthz"],
       ["readinessProbe", "/readyz"],

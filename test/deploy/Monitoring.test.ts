@@ -46,7 +46,7 @@ const alerts: ReadonlyArray<Rule> = parse(textOf("deploy/prometheus/alerts.yml")
 )
 
 describe("dashboards", () => {
-  it("are four, each under a name of its own", () => {
+  it("are four, each with its own id", () => {
     assert.sameMembers(
       dashboards.map(([file]) => file),
       ["service.json", "providers.json", "money.json", "jobs.json"]
@@ -75,7 +75,7 @@ describe("dashboards", () => {
     }
   })
 
-  it("have panels that lie within the grid and on no other", () => {
+  it("have panels that are within the grid and do not overlap", () => {
     for (const [file, { panels }] of dashboards) {
       for (const { gridPos: a, title } of panels) {
         assert.isAtMost(a.x + a.w, 24, `${file}: ${title}`)
@@ -92,7 +92,7 @@ describe("dashboards", () => {
     }
   })
 
-  it("are provisioned from the folder that holds them, with the data source that Prometheus is", () => {
+  it("are provisioned from files, with Prometheus as the default data source", () => {
     const [provider] = parse(textOf("deploy/grafana/provisioning/dashboards/tollgate.yaml")).providers
     assert.strictEqual(provider.type, "file")
     const [source] = parse(textOf("deploy/grafana/provisioning/datasources/prometheus.yaml")).datasources
@@ -103,7 +103,7 @@ describe("dashboards", () => {
 })
 
 describe("alerts", () => {
-  it("link to a section of the documentation that says what to do", () => {
+  it("link to a section of the documentation about what to do", () => {
     const page = textOf("docs/operate/alerts.md")
     const anchors = [...page.matchAll(/^## (.+)$/gm)].map(([, title]) => title!.toLowerCase().replaceAll(" ", "-"))
     const linked = alerts.map(({ alert, annotations, labels }) => {
@@ -192,7 +192,7 @@ if (missing !== undefined)
   process.stderr.write(`\n*** SKIPPED: dashboards and alerts are not tried: ${missing} ***\n\n`)
 
 describe.skipIf(missing !== undefined)("Prometheus", () => {
-  it("takes the alert rules and the configuration", () => {
+  it("accepts the alert rules and the configuration", () => {
     for (const [kind, file] of [
       ["rules", "alerts"],
       ["config", "prometheus"]
@@ -202,7 +202,7 @@ describe.skipIf(missing !== undefined)("Prometheus", () => {
     }
   })
 
-  it("fires each alert when it should, and not before", () => {
+  it("fires each alert under its condition, and not before", () => {
     const { ok, text } = promtool("test", "rules", "test/deploy/alerts.yml")
     assert.isTrue(ok, text)
     const tried = parse(textOf("test/deploy/alerts.yml")).tests.flatMap(
@@ -220,13 +220,13 @@ describe.skipIf(missing !== undefined)("Prometheus", () => {
   })
 
   it.live(
-    "answers every query of dashboards and alerts with what a gateway served",
+    "answers every query of dashboards and alerts with values from a gateway",
     () =>
       Effect.gen(function* () {
         const well = yield* receiver()
         const failing = yield* receiver(status(500))
         const search = yield* recovering()
-        // What a caller asks of the sandbox opens no breaker, so one provider is a real one that fails, and one fails and recovers.
+        // Simulated failures open no breaker, so one provider is a real one that fails, and one fails and recovers.
         const service = yield* startService({
           OUTBOUND_ALLOW_LOOPBACK: "1",
           RATE_LIMIT_SCALE: "1",
@@ -238,7 +238,7 @@ describe.skipIf(missing !== undefined)("Prometheus", () => {
         })
         const { account, round } = yield* traffic(service, well, failing)
         const prometheus = yield* startPrometheus([new URL(service.ops).host])
-        // One failure opens no breaker: its opening must come after a sample without it.
+        // One failure opens no breaker. The breaker must open after a sample without it.
         yield* round(1, 1)
         const samples = Effect.map(
           prometheus.query('count_over_time(svc_http_requests_total{http_response_status_class="2xx"}[1h])'),
@@ -268,7 +268,7 @@ describe.skipIf(missing !== undefined)("Prometheus", () => {
           return false
         })
         let empty: ReadonlyArray<(typeof queries)[number]> = yield* Effect.filter(queries, hasNoValue)
-        // A rate looks back one minute. A busy machine may need longer for a round, so what has no value yet gets further ones.
+        // A rate looks back one minute. A busy machine may need longer for a round, so queries without a value get further rounds.
         for (let videos = 3; empty.length > 0 && videos <= MOST_ROUNDS; videos++) {
           const seen = yield* samples
           yield* again

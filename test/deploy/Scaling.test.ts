@@ -1,4 +1,4 @@
-/** What `docker compose up --scale gateway=3` runs: HAProxy with its recipe, which finds the gateways by a name of the DNS. */
+/** Runs what `docker compose up --scale gateway=3` runs: HAProxy with its recipe, which finds the gateways by a DNS name. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
@@ -13,7 +13,7 @@ import { temporaryDirectory } from "../support/Directories.ts"
 import { textOf } from "../support/Sources.ts"
 import { balancers, programOf } from "./programs.ts"
 
-/** Answers to a question of the DNS for addresses (RFC 1035): these, or none for a question of another type. */
+/** Returns the answer to a DNS query (RFC 1035): these addresses, or none for a query of another type. */
 const answerTo = (question: Buffer, addresses: ReadonlyArray<string>): Buffer => {
   let end = 12
   while (question[end] !== 0) end += question[end]! + 1
@@ -31,7 +31,7 @@ const answerTo = (question: Buffer, addresses: ReadonlyArray<string>): Buffer =>
   return Buffer.concat([header, question.subarray(12, end), ...records])
 }
 
-/** A server of the DNS on loopback that knows these addresses, until the scope closes. */
+/** Starts a DNS server on loopback that answers with these addresses, until the scope closes. */
 const nameserver = (addresses: () => ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -71,7 +71,7 @@ const startHaProxy = Effect.fnUntraced(function* (dns: number, port: number, ops
 
 describe.skipIf(program === undefined)("gateways behind the balancer of Compose", () => {
   it.live(
-    "share the requests, however many there are, and lose none when one goes or comes",
+    "share the requests, and lose none when a gateway is removed or added",
     () =>
       Effect.gen(function* () {
         const [port, opsPort] = [yield* freePort, yield* freePort]
@@ -105,7 +105,7 @@ describe.skipIf(program === undefined)("gateways behind the balancer of Compose"
             const text = await fetch(`http://${host}:${opsPort}/metrics`).then((answer) => answer.text())
             return Number(/^svc_http_requests_total\{.*"2xx"\} (\d+)$/m.exec(text)?.[1] ?? 0)
           })
-        /** Asks until this gateway has served more; every answer must be a success. */
+        /** Sends requests until this gateway has served more. Every answer must succeed. */
         const until = (host: string, from: number): Effect.Effect<void> =>
           Effect.gen(function* () {
             assert.strictEqual(yield* ask, 200)
@@ -120,7 +120,7 @@ describe.skipIf(program === undefined)("gateways behind the balancer of Compose"
         yield* Effect.repeat(Effect.delay(isUp, "100 millis"), { until: (up) => up })
         for (const host of known) yield* until(host, 0)
 
-        // As Compose does: the name goes when the container does, and a new one has a new address.
+        // Compose removes the name with the container, and gives a new container a new address.
         known = hosts.slice(1, 3)
         yield* gateway(hosts[3]!)
         known = hosts.slice(1)

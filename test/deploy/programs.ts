@@ -1,4 +1,4 @@
-/** The balancers of Debian, run with the recipes of `deploy/`. */
+/** Runs Debian's balancers with the recipes of `deploy/`. */
 import { Effect } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -15,7 +15,7 @@ export interface Listening {
   readonly opsPort: number
 }
 
-/** The recipe of a balancer, and how Debian's program is run with it. */
+/** The recipe of a balancer, and the command of Debian's program for it. */
 export interface Balancer {
   readonly name: string
   readonly recipe: string

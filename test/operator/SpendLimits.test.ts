@@ -7,7 +7,7 @@ import { layer as database } from "../support/Database.ts"
 const rooms = SpendLimits.layer.pipe(Layer.provideMerge(OperatorEvents.layer), Layer.provideMerge(database))
 
 describe("limits on provider cost", () => {
-  it.live("replace each other, and each change is in the operators' audit log", () =>
+  it.live("replace the previous limit, and record each change in the operators' audit log", () =>
     Effect.gen(function* () {
       const limits = yield* SpendLimits
       yield* limits.set("openai", 5n, { id: "key" })

@@ -5,7 +5,7 @@ import { keepsUp, limitOf, measured, random, type Setting, table, usualLoad } fr
 const one: Setting = { nodes: 10, spread: 10, servers: 1, groups: "all", redis: 16 }
 
 describe("the simulation of many nodes", () => {
-  it("prints the table of the page about scale, the same every time", () => {
+  it("prints the table of docs/operate/scale.md, the same every time", () => {
     assert.strictEqual(table(), table())
     assert.include(textOf("docs/operate/scale.md"), table())
   })
@@ -15,7 +15,7 @@ describe("the simulation of many nodes", () => {
     assert.deepStrictEqual([first(), first(), first()], [second(), second(), second()])
   })
 
-  it("finds the limit that a figure sets", () => {
+  it("names the resource that limits the throughput", () => {
     assert.deepStrictEqual(limitOf({ ...one, redis: 1 }), { requests: measured.redisDecisions, by: "Redis" })
     const slowDisk = { ...measured, walBytesPerSecond: 10_000_000 }
     assert.deepStrictEqual(limitOf(one, usualLoad, slowDisk), { requests: 2_000, by: "write-ahead log" })
@@ -26,7 +26,7 @@ describe("the simulation of many nodes", () => {
     )
   })
 
-  it("serves less with slower groups, and hot accounts more on fewer nodes", () => {
+  it("finds a lower limit with slower groups, and a higher one when hot accounts use fewer nodes", () => {
     const many: Setting = { nodes: 1_000, spread: 1_000, servers: 16, groups: "server", redis: 16 }
     assert.isFalse(keepsUp(100_000, many, usualLoad, measured))
     assert.isTrue(keepsUp(100_000, { ...many, spread: 10 }, usualLoad, measured))

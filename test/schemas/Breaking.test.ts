@@ -7,12 +7,12 @@ const file = new URL("../../schemas/published/released.json", import.meta.url)
 
 const now = (): Contract => contractOf(JSON.parse(openApiText()))
 
-// A release writes the file anew, after its breaks have been decided on: `npm run released`.
+// A release writes the file again with `npm run released`, after the maintainers have decided on its breaks.
 if (process.env["WRITE_RELEASED"] === "1") writeFileSync(file, `${JSON.stringify(now())}\n`)
 
 const released: Contract = JSON.parse(readFileSync(file, "utf8"))
 
-/** The contract with a change made to a copy of it. */
+/** Returns a changed copy of the contract. */
 // oxlint-disable-next-line typescript/no-explicit-any
 const changed = (change: (contract: any) => void): Contract => {
   const copy = structuredClone(released)

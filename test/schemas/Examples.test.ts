@@ -1,4 +1,4 @@
-/** The examples of the published contract: each request was answered with success, and each answer decodes. */
+/** The examples of the published contract: each request succeeds, and each answer decodes. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
@@ -34,7 +34,7 @@ const requestOf = (call: Call): unknown => {
 /** Stripe's events are signed with a secret that the sandbox does not have. The success of this operation has one body. */
 const unsent: Readonly<Record<string, Example>> = { "payments.stripe": { response: { received: true } } }
 
-/** Sends the shown call of every operation, and returns what was sent and what was answered. */
+/** Sends the example call of every operation. Returns the requests and the answers. */
 const sent = Effect.gen(function* () {
   const receiver = yield* upstream((_, response) => response.writeHead(204).end())
   const [mail, phones] = [yield* postbox(), yield* twilio]
@@ -51,7 +51,7 @@ const sent = Effect.gen(function* () {
     const credentials = {
       "inference key": bearer(customer.inferenceKey),
       "management key": bearer(customer.managementKey),
-      // Some of the operations end it.
+      // Some operations end the session.
       session: yield* service.signedIn(customer.account.id),
       "operator key": bearer(yield* service.operatorKey),
       "operator session": yield* service.operatorSignedIn(),
@@ -83,8 +83,8 @@ const sent = Effect.gen(function* () {
 })
 
 describe("the examples of the contract", () => {
-  // `npm run published` writes them anew.
-  it.live("show requests that the service answers with success", () =>
+  // `npm run published` writes them again.
+  it.live("show requests that succeed", () =>
     Effect.gen(function* () {
       const found = yield* sent
       if (process.env["WRITE_EXAMPLES"] === "1") {
@@ -101,7 +101,7 @@ describe("the examples of the contract", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("exist for every request body and every JSON answer of success", () => {
+  it("exist for every request body and every successful JSON answer", () => {
     for (const operation of operations) {
       const { requestBody, responses } = documentOf(operation)
       for (const content of Object.values<object>(requestBody?.content ?? {})) assert.property(content, "example")

@@ -21,7 +21,7 @@ interface Document {
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
 }
 
-/** A schema, as far as its fields are looked for. */
+/** The parts of a schema that can contain fields. */
 interface Fields {
   readonly [keyword: string]: unknown
   readonly $ref?: string
@@ -63,7 +63,7 @@ const fieldsWithoutDescription = (value: unknown, schemas: Readonly<Record<strin
   return missing
 }
 
-// `npm run published` writes the files anew; what changed is then seen in review.
+// `npm run published` writes the files again, and a review shows the changes.
 describe("the published contract", () => {
   it("has every file", () => {
     for (const name of ["descriptions.json", "openapi.json", "operations.txt"])
@@ -73,14 +73,14 @@ describe("the published contract", () => {
   it("takes its descriptions from the doc comments of the schemas", () =>
     expect(descriptionsText()).toMatchFileSnapshot(file("descriptions.json")))
 
-  it("says in openapi.json what the schemas say", () => expect(openApiText()).toMatchFileSnapshot(file("openapi.json")))
+  it("matches the schemas in openapi.json", () => expect(openApiText()).toMatchFileSnapshot(file("openapi.json")))
 
-  it("lists in operations.txt every operation", () =>
+  it("lists every operation in operations.txt", () =>
     expect(operationsText()).toMatchFileSnapshot(file("operations.txt")))
 
   const { components, paths, tags }: Document = JSON.parse(openApiText())
 
-  it("leaves open what may have members that nobody knows, and nothing else", () => {
+  it("allows unknown fields only in requests that ignore them", () => {
     const { schemas } = components
     for (const name of [
       "ChatCompletionRequest",
@@ -102,7 +102,7 @@ describe("the published contract", () => {
     }
   })
 
-  it("describes keys, free objects and lists in the words that generators of clients understand", () => {
+  it("describes keys, free objects and lists in a form that client generators understand", () => {
     assert.strictEqual(components.securitySchemes.bearer.scheme, "bearer")
     const { content } = components.schemas.ChatMessage.anyOf[0].properties
     assert.deepStrictEqual(content.anyOf[1], {
@@ -115,7 +115,7 @@ describe("the published contract", () => {
     assert.deepStrictEqual(parameters.anyOf[0], { type: "object", additionalProperties: true })
   })
 
-  it("documents in estimates the fields that chat accepts with some values alone", () => {
+  it("documents the same restricted fields for estimates as for chat", () => {
     const chat = { model: "m", messages: [{ role: "user", content: "hi" }] }
     for (const [name, { enum: values }] of Object.entries(TAKEN.chat)) {
       assert.deepStrictEqual(
@@ -130,7 +130,7 @@ describe("the published contract", () => {
     assert.isTrue(Result.isSuccess(decodeEstimate({ ...chat, provider: {} })))
   })
 
-  it("says of what is taken with some values alone which they are", () => {
+  it("lists the accepted values of fields with restricted values", () => {
     const requests = {
       chat: (more: object): Result.Result<DecodedRequest, Failure> =>
         decodeChat({ model: "m", messages: [{ role: "user", content: "hi" }], ...more }),
@@ -148,7 +148,7 @@ describe("the published contract", () => {
     }
   })
 
-  it("names the events of every stream, and the header in which a response tells of a low balance", () => {
+  it("describes the events of every stream, and the header with the low-balance warning", () => {
     for (const name of ["ChatCompletionChunk", "ResponsesStreamEvent", "ResponseBegun", "MessagesStreamEvent"]) {
       assert.property(components.schemas, name)
     }
@@ -180,7 +180,7 @@ describe("the published contract", () => {
     assert.strictEqual(properties.url.description, "An https URL, or a data URL with base64.")
   })
 
-  it("describes a field of each object of a union by itself", () => {
+  it("describes the fields of each object in a union separately", () => {
     const contents = components.schemas.ChatMessage.anyOf.map(
       // oxlint-disable-next-line typescript/no-explicit-any
       ({ properties }: any) => [properties.role.enum[0], properties.content.description]
@@ -194,7 +194,7 @@ describe("the published contract", () => {
     })
   })
 
-  it("describes every tag, in the order of reading", () => {
+  it("describes every tag, in reading order", () => {
     const names = tags.map(({ name }) => name)
     assert.deepStrictEqual(names.slice(0, 4), ["chat", "responses", "messages", "embeddings"])
     assert.strictEqual(new Set(names).size, names.length)
@@ -222,24 +222,24 @@ describe("the published contract", () => {
     }
   })
 
-  it("names each operation once, in words and dots", () => {
+  it("gives each operation a unique id of words and dots", () => {
     const ids = operations.map(({ id }) => id)
     assert.strictEqual(new Set(ids).size, ids.length)
     for (const id of ids) assert.match(id, /^[a-z_]+(\.[a-z_]+)*$/)
   })
 
-  it("promises only limits that there are", () => {
+  it("refers only to existing rate limits", () => {
     for (const { id, limit } of operations) assert.property(limits, limit, id)
   })
 
-  it("announces how a repeat under a key may be refused", () => {
+  it("documents 409 and 422 for every operation that accepts an idempotency key", () => {
     for (const { id, idempotent, method, path } of operations) {
       const announced = Object.keys(paths[path][method.toLowerCase()].responses)
       if (idempotent === "by key") assert.includeMembers(announced, ["409", "422"], id)
     }
   })
 
-  it("lets webhooks be repeated alike with either kind of key", () => {
+  it("gives webhook operations the same idempotency with either kind of key", () => {
     const found = new Map(operations.map(({ id, idempotent }) => [id, idempotent]))
     const managed = [...found].filter(([id]) => id.startsWith("management.webhooks."))
     assert.isNotEmpty(managed)
@@ -248,7 +248,7 @@ describe("the published contract", () => {
     }
   })
 
-  it("lets everything paid be repeated under a key", () => {
+  it("lets a client repeat every paid operation under an idempotency key", () => {
     for (const { charge, id, idempotent } of operations) {
       if (charge !== "free") assert.strictEqual(idempotent, "by key", id)
     }

@@ -8,7 +8,7 @@ describe("a table as comma-separated values", () => {
       assert.strictEqual(csvOf([[text]]), `${cell}\r\n`))
   }
 
-  it("leaves numbers as they are, negative ones too, and has an empty cell where there is none", () => {
+  it("keeps numbers unchanged, even negative ones, and has an empty cell for null", () => {
     const rows = [
       ["name", "cost"],
       ["=SUM(A1)", -2],
