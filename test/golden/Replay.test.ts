@@ -48,7 +48,7 @@ const textOf = ({ streamed, whole }: Played): string => {
   return `{\n${[...shown, ...events].join(",\n")}\n}\n`
 }
 
-/** USD as they are shown, in nano-USD. */
+/** Converts an amount in USD to nano-USD. */
 const nano = (usd: number): bigint => BigInt(Math.round(usd * 1e9))
 
 /** Checks that the receipt shows exactly the charge to the balance. */

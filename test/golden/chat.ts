@@ -1,4 +1,4 @@
-/** Chat completions, and the legacy chat, which is a part of them. */
+/** Chat completions, and the legacy chat, which is a subset of them. */
 import { assert } from "@effect/vitest"
 import { MAX_TOKENS, type Question, SCHEMA_NAME, type Turn } from "./cases.ts"
 import { type Dialect, inputOf, type Json, type Said, type WireEvent } from "./dialect.ts"
@@ -97,7 +97,7 @@ const messageIn = (chunks: ReadonlyArray<Json>): Json => {
     if (delta.refusal !== undefined) message.refusal = (message.refusal ?? "") + delta.refusal
     for (const call of delta.tool_calls ?? []) calls.push(call)
   }
-  // A recording's reasoning is one block, whose text has come before its signature.
+  // A recording's reasoning is one block, whose text precedes its signature.
   assert.isAtMost(details.length, 1)
   const [detail] = details
   if (detail?.type === "reasoning.text") message.reasoning_details = [{ ...detail, text: message.reasoning }]

@@ -47,7 +47,7 @@ const providersFile = (origin: string) =>
     }
   )
 
-/** Starts the host; it ends with the scope. */
+/** Starts the host, until the scope closes. */
 export const startHost = Effect.gen(function* () {
   let asked: unknown
   let pieceBytes = Number.MAX_SAFE_INTEGER
