@@ -46,7 +46,7 @@ export class Codes extends Context.Service<
     readonly admit: (bounds: ReadonlyArray<CodeLimit>) => Effect.Effect<void, Failure | Unavailable>
     /** Issues a code of six digits and invalidates the one before it. */
     readonly issue: (subject: string) => Effect.Effect<string, Unavailable>
-    /** Does the same, in the caller's transaction, for a code that an external service issued and checks. */
+    /** Stores, in the caller's transaction, a code that an external service issued and checks. Invalidates the code before it. */
     readonly refer: (subject: string, reference: string) => Effect.Effect<void, SqlError.SqlError>
     /** Counts a guess before comparing anything. Returns undefined when there is no code or no guess is left. */
     readonly attempt: (subject: string) => Effect.Effect<Attempt | undefined, Unavailable>

@@ -32,6 +32,7 @@ import {
 } from "./KeysSql.ts"
 import { lockActiveProject } from "./ProjectsSql.ts"
 
+/** The maximum number of active inference keys of an account. */
 export const MAX_ACTIVE_INFERENCE_KEYS = 5
 
 export type KeyKind = "inference" | "management"

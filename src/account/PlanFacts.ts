@@ -24,14 +24,14 @@ type Limits = Pick<PlanFacts, "requests_per_minute" | "running_videos" | "runnin
 
 /** The limits of a plan after a change. A limit that is absent stays as it was; null ends it. */
 export const limitsOf = (wire: PlanLimits, before: Limits | undefined): Limits => {
-  const kept = <A>(wished: A | null | undefined, was: A | null | undefined): A | null =>
+  const limitAfter = <A>(wished: A | null | undefined, was: A | null | undefined): A | null =>
     wished === undefined ? (was ?? null) : wished
   const { daily_spend_usd: usd } = wire
   return {
-    requests_per_minute: kept(wire.requests_per_minute, before?.requests_per_minute),
-    running_videos: kept(wire.running_videos, before?.running_videos),
-    running_batches: kept(wire.running_batches, before?.running_batches),
-    daily_spend: kept(usd == null ? usd : (nanoFromUsd(usd) ?? 0n), before?.daily_spend)
+    requests_per_minute: limitAfter(wire.requests_per_minute, before?.requests_per_minute),
+    running_videos: limitAfter(wire.running_videos, before?.running_videos),
+    running_batches: limitAfter(wire.running_batches, before?.running_batches),
+    daily_spend: limitAfter(usd == null ? usd : (nanoFromUsd(usd) ?? 0n), before?.daily_spend)
   }
 }
 

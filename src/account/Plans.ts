@@ -108,8 +108,8 @@ const create = ({ events, sql }: Deps, plan: PlanFacts, actor: OperatorActor): L
     const id = newResourceId()
     yield* insertPlan(sql, id, plan)
     yield* events.append({ type: "plan.created", actor, resource: { type: "plan", id }, changes: shown(plan) })
-    const made = yield* planNamed(sql, id)
-    return made === undefined ? yield* missing(id) : made
+    const stored = yield* planNamed(sql, id)
+    return stored === undefined ? yield* missing(id) : stored
   }).pipe(sql.withTransaction, (work) => uniquely(work, plan.name), storeErrors)
 
 const change = (

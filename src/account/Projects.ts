@@ -142,10 +142,10 @@ const slugOf = (name: string): string => {
 /** Returns the first free slug of the account: the one made from the name, or that slug with the smallest free number appended. */
 const freeSlug = ({ sql }: Deps, accountId: string, name: string) =>
   Effect.map(slugsFrom(sql, accountId, slugOf(name)), (slugs) => {
-    const taken = new Set(slugs)
+    const usedSlugs = new Set(slugs)
     const own = slugOf(name)
     let slug = own
-    for (let number = 2; taken.has(slug); number++) slug = `${own}-${number}`
+    for (let number = 2; usedSlugs.has(slug); number++) slug = `${own}-${number}`
     return slug
   })
 
@@ -184,9 +184,9 @@ const create = (deps: Deps, { project, ...action }: Parameters<Projects["Service
     const wish = { accountId, owner, budgetId: null, limitCents, period: period ?? "lifetime" }
     const budgetId = yield* deps.budgets.set(wish)
     yield* insertProject(deps.sql, { id, accountId, name, slug, budgetId, routing: textOf(routing), dataPolicy })
-    const made = yield* read(deps, accountId, id)
-    yield* append(deps, action, "created", shown(made))
-    return made
+    const created = yield* read(deps, accountId, id)
+    yield* append(deps, action, "created", shown(created))
+    return created
   }).pipe(deps.sql.withTransaction)
 
 /** Returns the budget ID after the change. A change without budget fields keeps the current budget. */

@@ -36,7 +36,7 @@ export const layer = Layer.mergeAll(
   SpendLimits.layer
 ).pipe(Layer.provideMerge(Ledger.layer), Layer.provideMerge(accounts), Layer.provideMerge(store))
 
-/** The same services with the settings and the log. */
+/** The services of the admin command, with the settings and the log. */
 export const database = layer.pipe(Layer.provide(logLayer), Layer.provideMerge(Config.layer))
 
 /** The database alone, as it is: an empty one stays empty, and one of an earlier version stays that. */

@@ -43,7 +43,7 @@ const idOf = (text: string): string | undefined => (/^[0-9a-f]{24}$/.test(text) 
 
 const requestIdOf = (text: string): string | undefined => (/^req_[0-9A-HJKMNP-TV-Z]{26}$/.test(text) ? text : undefined)
 
-/** The same for an argument. */
+/** Describes a required argument with one form, and how to parse it. */
 export const argument = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
   Argument.String(name).pipe(
     Argument.filterMap(

@@ -28,10 +28,10 @@ const createKey = Command.make(
   Effect.fn("key create")(function* ({ email, kind, name, scopes: chosen }) {
     const granted = yield* scopesFor(kind, chosen)
     const account = yield* accountOf(email)
-    const made = yield* (yield* Keys).create({ accountId: account.id, kind, name, scopes: granted, actor: OPERATOR })
+    const created = yield* (yield* Keys).create({ accountId: account.id, kind, name, scopes: granted, actor: OPERATOR })
     yield* print({
-      json: { id: made.id, key: made.key },
-      text: `Created the ${kind} key ${made.id} for ${account.email}. It appears only here:\n\n  ${made.key}`
+      json: { id: created.id, key: created.key },
+      text: `Created the ${kind} key ${created.id} for ${account.email}. It appears only here:\n\n  ${created.key}`
     })
   })
 ).pipe(

@@ -17,10 +17,10 @@ const create = Command.make(
       onNone: () => null,
       onSome: (count) => new Date(Date.now() + count * DAY_MS)
     })
-    const made = yield* (yield* OperatorKeys).create({ name, expiresAt })
+    const created = yield* (yield* OperatorKeys).create({ name, expiresAt })
     yield* print({
-      json: { id: made.id, key: made.key, expires_at: expiresAt?.toISOString() ?? null },
-      text: `Created the operator key ${made.id}. It reaches every account and appears only here:\n\n  ${made.key}`
+      json: { id: created.id, key: created.key, expires_at: expiresAt?.toISOString() ?? null },
+      text: `Created the operator key ${created.id}. It reaches every account and appears only here:\n\n  ${created.key}`
     })
   })
 ).pipe(

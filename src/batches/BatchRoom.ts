@@ -28,19 +28,19 @@ export interface BatchRoom {
 
 /** Creates the limit for `most` bytes of responses, of which `writtenBefore` are recorded already. */
 export const makeBatchRoom = (most: number, writtenBefore: number): BatchRoom => {
-  let [written, kept, next] = [writtenBefore, 0, Deferred.makeUnsafe<void>()]
+  let [written, reserved, next] = [writtenBefore, 0, Deferred.makeUnsafe<void>()]
   const begin = (bytes: number): Effect.Effect<boolean> =>
     Effect.suspend(() => {
-      if (written + kept + bytes <= most) {
-        kept += bytes
+      if (written + reserved + bytes <= most) {
+        reserved += bytes
         return Effect.succeed(true)
       }
-      return kept === 0 ? Effect.succeed(false) : Effect.flatMap(Deferred.await(next), () => begin(bytes))
+      return reserved === 0 ? Effect.succeed(false) : Effect.flatMap(Deferred.await(next), () => begin(bytes))
     })
   return {
     begin,
     end: (bytes) => {
-      kept -= bytes
+      reserved -= bytes
       const ended = next
       next = Deferred.makeUnsafe<void>()
       Deferred.doneUnsafe(ended, Exit.void)
@@ -67,21 +67,21 @@ export const reserveLine = (
   room: BatchRoom,
   over: () => void
 ): LineReservation => {
-  let kept = 0
+  let reserved = 0
   return {
     mayBegin: (mostBytes) =>
       Effect.gen(function* () {
         const needed = mostBytes === undefined ? ANSWER_BYTES : mostBytes * USED_PART
-        if (kept === 0) {
+        if (reserved === 0) {
           if (!(yield* room.begin(needed))) return "full"
-          kept = needed
+          reserved = needed
         }
         if (yield* storeErrors(mayBeginLine(sql, batch))) return "go"
         over()
         return "over"
       }),
     release: () => {
-      if (kept > 0) room.end(kept)
+      if (reserved > 0) room.end(reserved)
     }
   }
 }

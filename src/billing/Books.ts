@@ -23,6 +23,6 @@ export const verifyBooks = (
     ]
   })
 
-/** Proves the same from the checkpoint of the last proof, or in full, and moves the checkpoint when everything is in order. */
+/** Proves the books from the checkpoint of the last proof, or in full, and moves the checkpoint when everything is in order. */
 export const proveBooks = (sql: SqlClient.SqlClient, options: ProveOptions): Effect.Effect<Proof, Unavailable> =>
   prove(sql, (what) => verifyBooks(sql, what), options)

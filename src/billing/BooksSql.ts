@@ -27,7 +27,8 @@ const recent = (sql: SqlClient.SqlClient, { transfers }: Scope, { provedAt }: Ch
 
 /**
  * Compares each starter credit, by the reference with its account, with the one transfer that gave it. The transfer moves its amount
- * from the operator's grants to that account. No other transfer comes from there. A sandbox that only printed the code gave simulated money.
+ * from the operator's grants to that account. No other transfer comes from there. For a code that a sandbox only printed, the credit is
+ * simulated money.
  */
 export const starterCreditsEqualTransfers = (sql: SqlClient.SqlClient, { since, transfers }: Scope) => sql<Finding>`
   WITH given AS (

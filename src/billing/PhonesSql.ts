@@ -29,9 +29,9 @@ export const insertPhone = (
 ): Effect.Effect<Nano | undefined, SqlError.SqlError> =>
   Effect.gen(function* () {
     for (const credited of [row.credited, 0n]) {
-      const made = yield* sql`INSERT INTO verified_phone (account_id, number, last2, credited)
+      const inserted = yield* sql`INSERT INTO verified_phone (account_id, number, last2, credited)
         VALUES (${row.accountId}, ${row.number}, ${row.last2}, ${credited}) ON CONFLICT DO NOTHING RETURNING 1`
-      if (made.length === 1) return credited
+      if (inserted.length === 1) return credited
     }
     return undefined
   })

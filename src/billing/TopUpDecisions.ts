@@ -74,8 +74,8 @@ const amountOf = ({ sql }: Deps, row: UndecidedTopUp, { action, amount }: Decisi
     if (action === "dismissed") return 0n
     if (row.status !== "paid" || isPaidTwice(row)) return amount ?? BigInt(row.amount_cents) * NANO_PER_CENT
     const left = row.refunded_cents * NANO_PER_CENT - (yield* amountTakenBack(sql, row))
-    const taken = amount ?? left
-    if (taken > 0n) return -taken
+    const returned = amount ?? left
+    if (returned > 0n) return -returned
     return yield* decisionRefusal(
       `The processor reports no refund of top-up ${row.id} that was not taken back; name the amount to take back`
     )

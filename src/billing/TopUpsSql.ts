@@ -115,8 +115,8 @@ export const setAttention = (sql: Sql, id: string, reason: string) =>
   sql`UPDATE top_up SET attention = COALESCE(attention, ${reason}) WHERE id = ${id}`
 
 /**
- * The same, and the gateway stops asking its processor about it until a decision. A payment for it may still be disputed. Returns
- * false if an operator has already decided about it.
+ * Marks a top-up for an operator, and stops asking its processor about it until a decision. A payment for it may still be disputed.
+ * Returns false if an operator has already decided about it.
  */
 export const setStopped = (
   sql: Sql,

@@ -10,8 +10,9 @@ export const MAX_ANSWER_BYTES = 1_048_576
 /** The bytes counted for each entry beside its response: its key and its place in the order of use. */
 export const ENTRY_BYTES = 512
 
-/** The default lifetime of a response, and the longest. */
+/** The default lifetime of a response, in seconds. */
 export const DEFAULT_LIFE_SECONDS = 300
+/** The maximum lifetime of a response, in seconds. */
 export const MAX_LIFE_SECONDS = 3_600
 
 /** A store of responses. It never fails: an unreadable response is missing, and an unwritable one is not stored. */

@@ -19,7 +19,9 @@ export interface Performance {
   readonly thin: boolean
 }
 
+/** The time window of the figures, in minutes. */
 export const WINDOW_MINUTES = 30
+/** With fewer samples than this, the figures of a provider are too thin to judge it by. */
 export const THIN_BELOW_SAMPLES = 20
 /**
  * The most series. One takes about 30 kB, plus 20 kB for each other node. The number of models times providers stays far below this
@@ -38,7 +40,7 @@ const FRESH_MS = 1_000
  */
 const SHARE_INTERVAL = "5 seconds"
 
-/** The same on a node that served nothing since the last exchange: it has no request for which others' figures matter. */
+/** The number of intervals between exchanges of a node that served nothing since its last one: no request needs the others' figures. */
 const IDLE_ROUNDS = 12
 
 /** Longer than any statement may run, so that no row appears before the last time read. */

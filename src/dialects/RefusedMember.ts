@@ -41,7 +41,7 @@ export const messagesNames: MemberNames = {
   parallel_tool_calls: "tool_choice"
 }
 
-/** The same in the Responses API. */
+/** The names of chat completions fields in the Responses API. */
 export const responsesNames: MemberNames = {
   messages: "input",
   system: "instructions",

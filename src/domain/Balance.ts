@@ -25,6 +25,7 @@ export const playPays = (
   return playful >= maxNano(atLeast, upTo) || (playful >= atLeast && posted - held - playful < atLeast)
 }
 
+/** The balance below which responses carry a warning and the owner is notified, in nano-USD. */
 export const LOW_BALANCE = 5n * NANO_PER_USD
 
 /** The warning for a balance below $5.00; undefined for a higher one. */

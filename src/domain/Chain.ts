@@ -3,6 +3,7 @@ import { AUTO_MODEL } from "./Auto.ts"
 import { type Failure, failure, invalid, type Reason } from "./Failure.ts"
 import { REQUIRED } from "./SchemaProblems.ts"
 
+/** The maximum number of models in a fallback chain. */
 export const MAX_CHAIN = 15
 
 const broken = (detail: string) => Result.fail(failure({ _tag: "InvalidFallbackChain", detail }))

@@ -25,8 +25,8 @@ const keepDigits: Reviver = (_, value, { source }) =>
 export const parseExact = (text: string): unknown => (LONG.test(text) ? parse(text, keepDigits) : parse(text))
 
 /**
- * The same for a text within a message, such as the arguments of a tool call, which need not be JSON. Also throws when the value
- * is so deep or so large that no code could walk or write it.
+ * Parses a text within a message, such as the arguments of a tool call, with all digits of whole numbers. Throws when the text is not
+ * JSON, or when the value is so deep or so large that no code could walk or write it.
  */
 export const parseWithin = (text: string): unknown => {
   const problem = shapeProblemOf(text)

@@ -7,7 +7,7 @@ export interface FieldProblem {
   readonly message: string
 }
 
-/** What stands in the way of a hold. `in_flight` passes by itself when running requests settle; the others do not. */
+/** The limit that refuses a hold. `in_flight` ends when running requests settle; the other limits stay. */
 export type LimitSource = "balance" | "in_flight" | "key_budget" | "project_budget" | "account_budget"
 
 /**
@@ -155,7 +155,7 @@ export class Failure extends Data.TaggedError("Failure")<{
 export const failure = (reason: Reason, log?: unknown): Failure =>
   new Failure(log === undefined ? { reason } : { reason, log })
 
-/** The same failure, about the part at this path of the caller's body. */
+/** This failure, about the part at this path of the caller's body. */
 export const failedAt = (at: string, { log, reason }: Failure): Failure =>
   new Failure(log === undefined ? { reason, at } : { reason, at, log })
 

@@ -4,7 +4,9 @@ export type Nano = bigint
 /** A rate in pico-USD (1e-12 USD) for one unit: a token, an image, a request. */
 export type Pico = bigint
 
+/** The number of nano-USD in one US dollar. */
 export const NANO_PER_USD = 1_000_000_000n
+/** The number of nano-USD in one cent. */
 export const NANO_PER_CENT = 10_000_000n
 const PICO_PER_NANO = 1_000n
 

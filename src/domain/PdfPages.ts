@@ -76,7 +76,7 @@ const expansionOf = (table: string): number => {
   return longest / Math.max(1, shortest === Infinity ? 1 : shortest)
 }
 
-/** The same for a glyph by its name: `f_f_i` is three characters, and `uni` has four digits for each. */
+/** The bytes of a glyph's text by the name of the glyph: `f_f_i` is three characters, and `uni` has four digits for each. */
 const glyphBytes = (name: string): number =>
   name
     .split("_")

@@ -110,7 +110,7 @@ export interface Attempt {
   readonly index: number
   /** In milliseconds of the clock that its request is timed with. */
   readonly startedAt: number
-  /** The same. Undefined for the attempt that served: its answer ends later. */
+  /** In milliseconds of the same clock. Undefined for the attempt that served, because its answer ends later. */
   readonly endedAt?: number | undefined
   /** Absent for the attempt that served, and where the provider has not worked or its cost is unknown. */
   readonly cost?: AttemptCost

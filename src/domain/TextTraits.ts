@@ -38,7 +38,7 @@ const LETTER_PAIRS = [
 
 const MARKS = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
-/** The same between two marks of punctuation, from 0 to 3. */
+/** The weight between two marks of punctuation, from 0 to 3. */
 const MARK_PAIRS = [
   "01332221122201212202223322222222",
   "20212121012001000110311001021100",

@@ -242,7 +242,7 @@ export const ratesAt = (
 export const nanoCostOf = (served: RequestResult["served"], usage: CallUsage): Nano | undefined =>
   served === undefined ? undefined : providerCost(served.offer.cost, usage)
 
-/** The same for the receipt. */
+/** Returns what this usage costs the operator as a number of nano-USD, for the receipt. */
 export const providerCostOf = ({ served }: Pick<RequestResult, "served">, usage: CallUsage): number | undefined => {
   const cost = nanoCostOf(served, usage)
   return cost === undefined ? undefined : Number(cost)

@@ -47,8 +47,8 @@ export class Inference extends Context.Service<
      */
     readonly chatStream: (request: ChatRequest) => Effect.Effect<AnswerStream, Failure>
     /**
-     * The same plan and estimate with which a request is admitted. A request may first try another provider of its first model, to
-     * measure it, which does not change the hold.
+     * Returns the plan and the estimate with which the gateway would admit this request. The request itself may first try another provider
+     * of its first model, to measure it, which does not change the hold.
      */
     readonly prepare: (request: Preparation) => Result.Result<PricedPlan, Failure>
   }

@@ -35,7 +35,7 @@ interface StoredTokenRates extends Origin {
   readonly tiers: ReadonlyArray<readonly [number, number, number, number, number, number?]>
 }
 
-/** The same for a price per unit. */
+/** The stored rates of a price per unit. */
 interface StoredUnitRates extends Origin {
   readonly unit: UnitUsage["unit"]
   readonly perUnit: number
@@ -146,7 +146,7 @@ export const ratesOf = ({ offer: { promotion }, price, rule }: Candidate<Price>)
   return { ...rates, promotion: { label, discountPercent } }
 }
 
-/** The same as a price, with its model and provider. */
+/** The rates of a candidate when it is planned, with its model and provider. */
 export const priceOf = (candidate: Candidate<Price>): StoredPrice => ({
   model: candidate.model.id,
   provider: candidate.offer.provider,
@@ -209,7 +209,7 @@ export interface ClosedFacts {
 
 type Times = "holdMs" | "firstTokenMs" | "overheadMs"
 
-/** The same for a job, for which no client waits. */
+/** The facts of a closed job. They have no times that a client waits for. */
 export type JobFacts = Omit<ClosedFacts, Times>
 
 /** The stored facts when there is more than an error. `price` comes from an earlier version and includes the model and the provider. */
@@ -302,7 +302,7 @@ export const keepSoFar = (
   firstTokenMs: facts.firstTokenMs ?? undefined
 })
 
-/** The same for all facts. */
+/** Encodes all facts of a closed request for its row. */
 export const keepClosed = (
   facts: JobFacts & Partial<Pick<ClosedFacts, Times>>,
   row: RowFacts | undefined

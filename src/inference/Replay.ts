@@ -40,7 +40,8 @@ const replayStored = <A extends PaidAnswer>({ answer, cost, id }: ClaimRow): Eff
 }
 
 /**
- * The same for a request that cannot be planned. Its model may have been removed since the first answer, which remains valid. When no
+ * Replays the answer to a request that can no longer be planned. Its model may have been removed since the first answer, which remains
+ * valid. When no
  * request has the key, this one fails with its planning error. No hold checks the API key on this path, so this function does.
  */
 export const replayUnplanned = <A extends PaidAnswer>(

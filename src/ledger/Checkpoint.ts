@@ -31,9 +31,9 @@ export interface Proof extends Verification {
 }
 
 export interface ProveOptions {
-  /** Reads everything although there is a checkpoint, and compares both. */
+  /** Reads everything despite the checkpoint, and compares the two. */
   readonly whole: boolean
-  /** Forgets the checkpoint first, for books that were corrected behind it. */
+  /** Deletes the checkpoint first, for books that someone corrected before it. */
   readonly forget?: boolean
   readonly closingMs?: number
 }

@@ -25,7 +25,7 @@ export interface Checkpoint extends ClosedPoint, CheckpointBounds {
 /** An arbitrary number that no other advisory lock of this program uses. */
 const lockKey = 6_801_143_213n
 
-/** One transfer as a number. A sum of such numbers is the digest of a set, whatever its order. */
+/** A number that identifies one transfer. The sum of these numbers is the digest of a set, independent of its order. */
 const transferDigest = `hashtextextended(concat_ws('|', id, date_part('epoch', at), debit, credit, amount, kind,
   COALESCE(request_id, '-'), COALESCE(reference, '-')), 0)::numeric`
 
@@ -124,7 +124,7 @@ const movedBetween = (sql: Sql, from: bigint, through: bigint) => sql`
 /** The request `r` of each transfer `t`, for all transfers: the planner reads both tables once. */
 const everyRequest = (sql: Sql) => sql.literal("JOIN request r ON r.id = t.request_id")
 
-/** The same for some transfers, by index, one at a time (`rowsAfter`). */
+/** The request `r` of each transfer `t`, for some transfers: the planner looks requests up by index, one at a time (`rowsAfter`). */
 const eachRequest = (sql: Sql) =>
   sql.literal("CROSS JOIN LATERAL (SELECT * FROM request WHERE request.id = t.request_id OFFSET 0) AS r")
 
@@ -186,7 +186,7 @@ export const writeCheckpoint = (
 /** The outcome of the last verification of the books by any node. */
 export interface LastVerification {
   readonly ageMs: number
-  /** The time since everything was verified without a failure; null when it never was. */
+  /** The time since a verification of everything succeeded; null when none has. */
   readonly wholeAgeMs: number | null
   readonly durationMs: number
   readonly failed: ReadonlyArray<string>

@@ -7,28 +7,28 @@ import { within } from "../platform/database/StatementTimeout.ts"
 import { commitGroup } from "./LedgerSql.ts"
 import type { AnyResult, Operation } from "./Operation.ts"
 
-/** The most operations in one statement. Beyond a few dozen the gain per operation is small, and all of them take longer. */
+/** The maximum number of operations in one statement. Beyond a few dozen the gain per operation is small, and all of them wait longer. */
 const MAX_GROUP = 128
 
 /** This many entries always go together, because a second statement for them would cost more than it gains. */
 const FEW = 16
 
 /**
- * The most characters of stored answers in one statement, unless the first answer alone has more. Writing them together saves no
- * database time, and the whole group waits for it. A group of the longest answers would exceed the time limit of a statement.
+ * The maximum length of all stored answers in one statement, in characters, unless the first answer alone is longer. Writing them together
+ * saves no database time, and the whole group waits for it. A group of the longest answers would exceed the time limit of a statement.
  */
 const MAX_GROUP_ANSWERS = 1_048_576
 
-/** The most operations that wait. When there are more, the database cannot keep up, and the caller should learn of it now. */
+/** The maximum number of waiting operations. Beyond it the database cannot keep up, so further operations fail at once. */
 const MAX_WAITING = 20_000
 
 const RETRY_PAUSE = "100 millis"
 
-/** How long the ledger waits for a database that cannot be used. */
+/** How long the ledger waits for an unavailable database. */
 export interface LedgerTimeouts {
-  /** For a hold: its caller waits and has received nothing yet. */
+  /** The limit for a hold, whose caller waits and has received nothing yet. */
   readonly holdMs: number
-  /** For any other operation: the work has been done, and its outcome must not be lost. */
+  /** The limit for any other operation: its work has been done, and the outcome must not be lost. */
   readonly closeMs: number
   /** After this long without an answer, the ledger gives up the connection and retries the statement on another one. */
   readonly statementMs: number
@@ -44,7 +44,7 @@ interface Entry {
   active: ActiveEntry<Entry> | undefined
 }
 
-/** Besides its request, what an operation must not share with another one of its group. */
+/** The subjects of an operation besides its request. Two operations of one group must not share a subject. */
 const subjectOf = (operation: Operation): string | undefined => {
   switch (operation._tag) {
     case "Hold":
@@ -69,8 +69,8 @@ const answerLength = (operation: Operation): number => {
   return length
 }
 
-const isIn = (taken: ReadonlySet<string>, subject: string | undefined): boolean =>
-  subject !== undefined && taken.has(subject)
+const isIn = (subjects: ReadonlySet<string>, subject: string | undefined): boolean =>
+  subject !== undefined && subjects.has(subject)
 
 /**
  * How many of the `waiting` entries go together after a group of `before`. Callers that are answered together come back together, so
@@ -83,7 +83,7 @@ const groupSize = (waiting: number, before: number): number =>
 const gather = (waiting: ReadonlyArray<Entry>, most: number): { group: Array<Entry>; left: Array<Entry> } => {
   const group: Array<Entry> = []
   const left: Array<Entry> = []
-  const taken = new Set<string>()
+  const subjects = new Set<string>()
   let [index, stored] = [0, 0]
   for (; index < waiting.length && group.length < most; index++) {
     const entry = waiting[index]!
@@ -92,10 +92,10 @@ const gather = (waiting: ReadonlyArray<Entry>, most: number): { group: Array<Ent
     const subject = subjectOf(operation)
     const length = answerLength(operation)
     const full = length > 0 && stored > 0 && stored + length > MAX_GROUP_ANSWERS
-    const waits = full || isIn(taken, request) || isIn(taken, subject)
+    const waits = full || isIn(subjects, request) || isIn(subjects, subject)
     // A later entry never overtakes one that was left behind.
-    if (request !== undefined) taken.add(request)
-    if (subject !== undefined) taken.add(subject)
+    if (request !== undefined) subjects.add(request)
+    if (subject !== undefined) subjects.add(subject)
     if (waits) {
       left.push(entry)
       continue
@@ -262,7 +262,7 @@ class Committer {
 const isConnecting = (error: SqlError.SqlError | Unavailable): boolean =>
   error._tag === "SqlError" && error.reason.operation === "connect"
 
-/** Learns of groups and operations, for the metrics and for holds without an owner. */
+/** Callbacks about groups and operations, for the metrics and for holds without an owner. */
 export interface GroupObserver {
   /** Called for every committed group with the number of its operations and the duration of its statement. */
   readonly committed: (operations: number, durationMs: number) => void

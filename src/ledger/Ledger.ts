@@ -32,7 +32,7 @@ import type {
   RequestEnd
 } from "./Operation.ts"
 
-/** The most overdue holds to end, or old claims to free, in one statement of a sweep. */
+/** The maximum number of overdue holds to end, or old claims to free, in one statement of a sweep. */
 const SWEEP_BATCH = 100
 
 const RETRY_PAUSE = "100 millis"
@@ -47,10 +47,10 @@ const undone = (
   return Effect.ignore(Effect.retry(ended, Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: ttlMs }))))
 }
 
-/** For how long a request without a returned answer is given back to its account, while the database cannot be used. */
+/** How long the ledger retries to end a request without a returned answer while the database is unavailable. */
 const GIVE_BACK_FOR = "1 hour"
 
-/** Ends a request without a cost. Gives back what an end that was not confirmed had charged. */
+/** Ends a request without a cost. Gives back what an unconfirmed end has charged. */
 const refundOf = (
   request: EndingRequest,
   end: (op: CloseOperation | ConcludeOperation) => Effect.Effect<CloseResult | ConcludeResult, Unavailable>,
@@ -104,7 +104,7 @@ export class Ledger extends Context.Service<
       transaction: SqlClient.SqlClient,
       end: ConcludeOperation
     ) => Effect.Effect<ConcludeResult["_tag"], SqlError.SqlError>
-    /** The same in a transaction of its own, which is retried for as long as a close. */
+    /** Ends a request that was charged up front, in a transaction of its own, which the ledger retries for as long as a close. */
     readonly concludeAlone: (end: ConcludeOperation, span?: Span) => Effect.Effect<ConcludeResult, Unavailable>
     /** Ends a request by a close when its money was held, or by a conclusion when it was charged up front. */
     readonly end: (
@@ -114,8 +114,8 @@ export class Ledger extends Context.Service<
       span?: Span
     ) => Effect.Effect<EndResult, Unavailable>
     /**
-     * For a request whose answer cannot be returned, because its end was not confirmed. In the background and as soon as the database
-     * can be used, it ends the request without a cost, or gives back what the unconfirmed end had charged. This process alone does it.
+     * Makes a request free whose answer cannot be returned, because its end was not confirmed. In the background, as soon as the database
+     * is available, it ends the request without a cost, or gives back what the unconfirmed end has charged. Only this process retries it.
      */
     readonly giveBack: (request: EndingRequest) => Effect.Effect<void>
     /** Refunds some of the charges that are past their expiry and were never concluded, as a whole. Returns how many. */
@@ -130,7 +130,7 @@ export class Ledger extends Context.Service<
     readonly dropClaims: (olderThanMs: number) => Effect.Effect<number, Unavailable>
   }
 >()("tollgate/ledger/Ledger") {
-  /** With other time limits for a database that cannot be used. */
+  /** Creates the ledger with other time limits for an unavailable database. */
   static readonly layerWithTimeouts = (timeouts: LedgerTimeouts) =>
     Layer.effect(
       Ledger,

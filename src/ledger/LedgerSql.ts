@@ -98,9 +98,9 @@ const encode = (op: Operation): object => {
   }
 }
 
-/** The result of one operation, as the database's function returns it. `place` is the index of the operation. */
+/** The result of one operation, as the database's function returns it. `op_index` is the index of the operation in its group. */
 interface Row {
-  readonly place: number
+  readonly op_index: number
   readonly verdict: string
   readonly detail: string | null
   readonly result: bigint | null
@@ -163,7 +163,7 @@ const resultsOf = (
 ): Effect.Effect<Array<AnyResult>, SqlError.SqlError> =>
   Effect.map(sql.unsafe<Row>(statement, parameters), (rows) => {
     const results: Array<AnyResult> = []
-    for (const row of rows) results[row.place] = decode(operations[row.place]!, row)
+    for (const row of rows) results[row.op_index] = decode(operations[row.op_index]!, row)
     return results
   })
 
@@ -171,7 +171,7 @@ const commit = functionNamed("ledger_commit")
 
 const functionName = (sql: SqlClient.SqlClient, name: string) => sql.literal(functionNamed(name))
 
-/** Commits a group by `ledger_commit`, which has all rules. `commitGroup` does the same at less cost. */
+/** Commits a group with `ledger_commit`, which has all rules. `commitGroup` commits most groups at a lower cost. */
 export const commitJudged = (sql: Statements, operations: ReadonlyArray<Operation>) =>
   resultsOf(sql, `SELECT * FROM ${commit}($1::jsonb)`, [json(operations)], operations)
 
@@ -196,7 +196,7 @@ export const commitGroup = (
  */
 const boundedIdleTime = "set_config('idle_in_transaction_session_timeout', '3000', true)"
 
-/** The same for one operation, in the caller's transaction. */
+/** Commits one operation in the caller's transaction, and returns its result. */
 export const commitWithin = (
   sql: SqlClient.SqlClient,
   operation: Operation

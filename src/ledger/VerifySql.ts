@@ -55,6 +55,7 @@ export interface Finding {
 
 /** All checks run in one transaction that sees one snapshot, and may take longer than a request's statement. */
 export const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+/** The time limit of a verification's statement, in milliseconds. */
 export const ALLOWED_MS = 600_000
 export const allowTime = (sql: SqlClient.SqlClient) =>
   sql`SET LOCAL statement_timeout = ${sql.literal(String(ALLOWED_MS))}`

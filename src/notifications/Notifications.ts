@@ -27,7 +27,7 @@ import {
 /** Which notifications an owner gets by email. */
 export type NotificationChoices = Readonly<Record<NotificationKind, boolean>>
 
-/** The shortest time between two emails of one kind to one account. What happens meanwhile comes in one email. */
+/** The minimum time between two emails of one kind to one account. One email reports all changes meanwhile. */
 const EMAIL_PAUSE = Duration.minutes(10)
 
 /** How long a node may take to send an email. It is longer than a mail server may be silent. */
@@ -39,19 +39,19 @@ const EMAIL_MS = Duration.toMillis(Duration.days(30))
 /** How long an origin counts as known without a sign-in from it. */
 const ORIGIN_MS = Duration.toMillis(Duration.days(90))
 
-/** How long after each failed attempt the next one is made. After the last one the gateway gives up, a day later. */
+/** The delay after each failed attempt, in milliseconds. After the last attempt, a day after the first, the gateway gives up. */
 const DELAYS_MS = [1, 5, 30, 120, 360, 900].map((minutes) => minutes * 60_000)
 
-/** The most accounts for which one transaction writes emails. */
+/** The maximum number of groups for which one transaction writes emails. */
 const GROUPS = 100
 
-/** The most emails that a node claims at a time. A mail server gets them one after the other. */
+/** The maximum number of emails that a node claims at a time. It sends them one after the other. */
 const EMAILS = 10
 
 /**
- * Notifications to owners by email. What happens records a notification in its own transaction. A second transaction turns notifications into emails, and
- * each email is sent with the same text under the same `Message-ID` until a mail server accepts it. So an email is sent once, unless a
- * node dies between the server's acceptance and its note of it.
+ * Notifies owners by email. A change records a notification in its own transaction. A second transaction turns notifications into emails.
+ * A node sends each email with the same text under the same `Message-ID` until a mail server accepts it. So an email is sent once, unless
+ * a node dies between the server's acceptance and the record of it.
  */
 export class Notifications extends Context.Service<
   Notifications,
@@ -66,7 +66,7 @@ export class Notifications extends Context.Service<
     readonly write: Effect.Effect<number, Unavailable>
     /** Sends emails that are due, a bounded number at a time. Returns how many it tried. */
     readonly send: Effect.Effect<number, Unavailable>
-    /** Deletes what is old, a bounded number at a time. Returns how many rows it deleted. */
+    /** Deletes old emails and origins, a bounded number at a time. Returns the number of deleted rows. */
     readonly sweep: Effect.Effect<number, Unavailable>
   }
 >()("tollgate/notifications/Notifications") {

@@ -3,15 +3,15 @@ import type { SqlClient, SqlError } from "effect/sql"
 
 type Sql = SqlClient.SqlClient
 
-/** What owners are notified of by email, unless they choose not to be. */
+/** The kinds of notifications. An owner gets them by email unless the owner declines the kind. */
 export const notificationKinds = ["low_balance", "budget_alert", "webhook_disabled", "sign_in", "key_change"] as const
 
 export type NotificationKind = (typeof notificationKinds)[number]
 
-/** What an email is about: one of the notifications, or the change of the address, which cannot be declined. */
+/** The kind of an email: that of its notifications, or the change of the address, which an owner cannot decline. */
 export type EmailKind = NotificationKind | "email_changed"
 
-/** An account and what it is to be notified of. */
+/** A notification to record for an account. */
 export interface NewNotification {
   readonly accountId: string
   readonly kind: NotificationKind
@@ -20,14 +20,14 @@ export interface NewNotification {
 }
 
 /**
- * Records that an owner is to be notified, unless the owner declined notifications of the kind. Call it in the transaction of what the notification
- * reports, so that both commit together.
+ * Records a notification for an owner, unless the owner declined its kind. Call it in the transaction of the reported change, so that both
+ * commit together.
  */
 export const insertNotification = (sql: Sql, { accountId, data, kind }: NewNotification) =>
   sql`INSERT INTO notice (account_id, kind, data) SELECT ${accountId}, ${kind}, ${JSON.stringify(data)}::jsonb
     WHERE NOT EXISTS (SELECT FROM declined_notice d WHERE d.account_id = ${accountId} AND d.kind = ${kind})`
 
-/** Does the same for a change of a key, with what the owner knows the key by. */
+/** Records a notification about a change of a key, with the name and the visible characters of the key. */
 export const insertKeyNotification = (sql: Sql, accountId: string, keyId: string, data: object) =>
   sql`INSERT INTO notice (account_id, kind, data)
     SELECT ${accountId}, 'key_change', ${JSON.stringify(data)}::jsonb
@@ -35,7 +35,7 @@ export const insertKeyNotification = (sql: Sql, accountId: string, keyId: string
       FROM api_key k WHERE k.id = ${keyId}
         AND NOT EXISTS (SELECT FROM declined_notice d WHERE d.account_id = ${accountId} AND d.kind = 'key_change')`
 
-/** Remembers that the account is used from an origin. Returns whether it was not before. */
+/** Records a sign-in of the account from an origin. Returns whether the origin is new. */
 export const rememberOrigin = (
   sql: Sql,
   accountId: string,
@@ -88,8 +88,8 @@ export interface NotificationGroup {
 }
 
 /**
- * Removes the waiting notifications of at most `limit` groups and returns them, in the caller's transaction, which holds the lock. A group whose
- * last email is younger than `pauseMs` waits, so that many changes make one email.
+ * Removes the waiting notifications of at most `limit` groups and returns them, in the caller's transaction, which holds the lock. A group
+ * waits while its last email is younger than `pauseMs`, so that many changes make one email.
  */
 export const takeNotifications = (
   sql: Sql,
@@ -145,7 +145,7 @@ export const endEmail = (sql: Sql, id: string, outcome: "sent" | "refused" | "gi
 export const postponeEmail = (sql: Sql, id: string, delayMs: number) =>
   sql`UPDATE letter SET due_at = now() + ${delayMs} * interval '1 millisecond' WHERE id = ${id} AND ended_at IS NULL`
 
-/** Deletes old emails and origins that were not used for long, a bounded number at a time. Returns how many it deleted. */
+/** Deletes old emails and long unused origins, a bounded number at a time. Returns the number of deleted rows. */
 export const forgetEmails = (
   sql: Sql,
   { emailMs, originMs }: { readonly emailMs: number; readonly originMs: number }

@@ -20,20 +20,20 @@ export interface AccountSlots {
 }
 
 export const makeAccountSlots = ({ perAccount, slots }: AccountSlotsOptions): AccountSlots => {
-  const taken = new Map<string, number>()
+  const inUse = new Map<string, number>()
   let all = 0
   const take = (accountId: string): boolean => {
-    const own = taken.get(accountId) ?? 0
+    const own = inUse.get(accountId) ?? 0
     if (all >= slots || own >= perAccount) return false
     all += 1
-    taken.set(accountId, own + 1)
+    inUse.set(accountId, own + 1)
     return true
   }
   const leave = (accountId: string): void => {
-    const own = taken.get(accountId) ?? 0
+    const own = inUse.get(accountId) ?? 0
     all -= 1
-    if (own > 1) taken.set(accountId, own - 1)
-    else taken.delete(accountId)
+    if (own > 1) inUse.set(accountId, own - 1)
+    else inUse.delete(accountId)
   }
   return {
     within: (accountId, work, none) =>

@@ -161,9 +161,9 @@ export const makeRedisLink: (
         if (down && now < retryAt) return Effect.undefined
         const trial = down
         if (trial) retryAt = now + retryMillis
-        const asked: Effect.Effect<A, Loss> =
+        const answer: Effect.Effect<A, Loss> =
           link.redis === undefined ? Effect.fail("not connected yet") : Effect.raceFirst(ask(link.redis), timedOut)
-        return Effect.matchEffect(asked, {
+        return Effect.matchEffect(answer, {
           onSuccess: (answer) => (trial ? Effect.as(regain, answer) : Effect.succeed(answer)),
           onFailure: (loss) => Effect.as(lose(loss), undefined)
         })

@@ -26,7 +26,9 @@ import {
 } from "./PresetsSql.ts"
 import { PresetCache } from "./PresetCache.ts"
 
+/** The maximum number of presets of an account. */
 export const MAX_PRESETS_PER_ACCOUNT = 100
+/** The maximum number of versions of a preset. */
 export const MAX_VERSIONS_PER_PRESET = 1_000
 
 /** The account already has a preset with this slug. */

@@ -19,7 +19,7 @@ export const headers = (verdict: Verdict): Record<string, string> => {
     : { ...shown, "retry-after": `${retryAfterSeconds}`, "x-should-retry": "true" }
 }
 
-/** The same on a response that was not counted: it was not refused for its number, so there is nothing to wait for. */
+/** Returns the headers of a response that was not counted. They have no `Retry-After`, because no limit refused the request. */
 export const headersOfUncounted = (verdict: Verdict): Record<string, string> => {
   const { admitted, limit, policy, remaining, resetSeconds } = verdict
   return headers({ admitted, limit, policy, remaining, resetSeconds })

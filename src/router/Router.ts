@@ -231,7 +231,7 @@ export class Router extends Context.Service<
   Router,
   {
     readonly plan: (request: PlanRequest) => Result.Result<Plan, Failure>
-    /** Does the same for operations other than chat. The router never chooses their model for the client. */
+    /** Plans operations other than chat. The router never chooses their model for the client. */
     readonly planWork: (request: WorkPlanRequest) => Result.Result<Plan<Price>, Failure>
   }
 >()("tollgate/router/Router") {

@@ -13,8 +13,8 @@ const lockKey = 6_801_143_211n
 /** Takes the lock of the rollup worker until the transaction ends. Returns false when another process has it. */
 export const tryLockRollups = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
-    sql<{ taken: boolean }>`SELECT pg_try_advisory_xact_lock(${lockKey}) AS taken`,
-    (rows) => rows[0]?.taken === true
+    sql<{ locked: boolean }>`SELECT pg_try_advisory_xact_lock(${lockKey}) AS locked`,
+    (rows) => rows[0]?.locked === true
   )
 
 /**
@@ -185,8 +185,8 @@ export const rollUp = (
     SELECT (SELECT count(*) FROM fresh)::int AS fresh, (SELECT count(*) FROM ended)::int AS late,
       (SELECT count(*) FROM back)::int AS back, (SELECT count(*) FROM attempts)::int AS attempts`,
     ([row = { fresh: 0, late: 0, back: 0, attempts: 0 }]) => {
-      const taken = [row.fresh, row.late, row.back, row.attempts]
-      return { rows: taken.reduce((sum, count) => sum + count, 0), full: taken.some((count) => count >= limit) }
+      const counts = [row.fresh, row.late, row.back, row.attempts]
+      return { rows: counts.reduce((sum, count) => sum + count, 0), full: counts.some((count) => count >= limit) }
     }
   )
 

@@ -71,7 +71,7 @@ export class Usage extends Context.Service<
       accountId: string,
       keyIds: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyMap<string, KeyTotal>, Unavailable>
-    /** Does the same for a page of the account's keys, without reading first which keys it contains. */
+    /** Returns the total usage of a page of the account's keys by ID, without a separate read of which keys the page contains. */
     readonly ofKeysPage: (of: KeysOf, page: KeysPage) => Effect.Effect<ReadonlyMap<string, KeyTotal>, Unavailable>
   }
 >()("tollgate/usage/Usage") {

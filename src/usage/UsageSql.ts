@@ -132,6 +132,6 @@ const totalsOf = (
 export const keyTotals = (sql: SqlClient.SqlClient, accountId: string, keyIds: ReadonlyArray<string>) =>
   totalsOf(sql, accountId, sql`${[...keyIds]}::text[]`)
 
-/** Does the same for a page of an account's keys. */
+/** Returns totals for those keys of a page of the account's keys that were used. */
 export const keyTotalsOfPage = (sql: SqlClient.SqlClient, of: KeysOf, page: KeysPage) =>
   totalsOf(sql, of.accountId, sql`ARRAY(${idsOfPage(sql, of, page)})`)

@@ -185,17 +185,17 @@ const noteFailure = (
 ) =>
   Effect.gen(function* () {
     yield* insertAttempt(sql, noted)
-    const gone = verdict._tag === "Gone"
+    const isGone = verdict._tag === "Gone"
     // The receiver reported only the old address as gone.
-    if (gone && (yield* hasMoved(sql, endpointId, url))) return yield* postpone(sql, id, claim, 0)
+    if (isGone && (yield* hasMoved(sql, endpointId, url))) return yield* postpone(sql, id, claim, 0)
     if (verdict._tag === "Retry") yield* postpone(sql, id, claim, verdict.afterMs)
     else yield* giveUp(sql, id, claim)
     // The receiver may refuse a repeated delivery simply because it is a repeat.
-    if (again && !gone) return
+    if (again && !isGone) return
     yield* endpointFails(sql, endpointId, url, LONGEST_GAP_MS)
-    const accountId = yield* disableEndpoint(sql, endpointId, url, gone ? 0 : FAILING_MS)
+    const accountId = yield* disableEndpoint(sql, endpointId, url, isGone ? 0 : FAILING_MS)
     if (accountId === undefined) return
-    const reason = gone ? "it answered 410" : "it failed for 5 days"
+    const reason = isGone ? "it answered 410" : "it failed for 5 days"
     yield* audit.append({
       accountId,
       type: "webhook.disabled",

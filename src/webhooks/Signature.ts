@@ -4,6 +4,7 @@ import { createHmac } from "node:crypto"
 
 const PREFIX = "whsec_"
 
+/** The length of a new secret, in bytes. */
 export const SECRET_BYTES = 32
 
 /** Returns a secret in the form that a receiver verifies with. */
@@ -12,7 +13,7 @@ export const secretOf = (random: Uint8Array): Redacted.Redacted =>
 
 /** The signed content. */
 export interface SignedContent {
-  /** The same for every attempt. */
+  /** The id of the event. All attempts have the same one. */
   readonly id: string
   /** The time of this attempt, in Unix seconds. */
   readonly timestamp: number

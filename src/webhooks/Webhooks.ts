@@ -38,6 +38,7 @@ import {
 /** The event types that endpoints can subscribe to. */
 export type EventType = "video.completed" | "video.failed" | "budget.threshold"
 
+/** The maximum number of webhook endpoints of an account. */
 export const MAX_ENDPOINTS_PER_ACCOUNT = 20
 
 /** How long the previous secret still signs after a rotation. */

@@ -7,7 +7,7 @@ import { seldomWhenIdle } from "./Idle.ts"
 /** The longest delay of an email on a node that no notification of the database reaches. */
 const POLL = "2 seconds"
 
-/** The same of an email that waits for its time, on other nodes. Each poll costs two reads of empty indexes. */
+/** The longest delay of a postponed email, which no notification announces. Each poll costs two reads of empty indexes. */
 const LONGEST_POLL = Duration.seconds(30)
 
 const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<void, E> =>

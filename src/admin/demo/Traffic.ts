@@ -73,7 +73,7 @@ const chat =
     return { path: "/chat/completions", body, play: play.join(",") }
   }
 
-/** The same with Anthropic's Messages API. */
+/** A chat request with Anthropic's Messages API. */
 const messages =
   (models: ReadonlyArray<string>): Kind =>
   (random) => {

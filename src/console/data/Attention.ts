@@ -13,8 +13,9 @@ export const attentionWords = (attention: string): string => {
   if (other !== undefined) return `Another checkout was paid: ${other}`
   const [, paid, currency, wanted] = AMOUNTS.exec(attention) ?? []
   if (paid !== undefined && wanted !== undefined) {
-    const given = currency === "usd" ? money(Number(paid) / 100) : `${paid} ${currency?.toUpperCase()} (smallest unit)`
-    return `Paid ${given} instead of ${money(Number(wanted) / 100)}`
+    const paidAmount =
+      currency === "usd" ? money(Number(paid) / 100) : `${paid} ${currency?.toUpperCase()} (smallest unit)`
+    return `Paid ${paidAmount} instead of ${money(Number(wanted) / 100)}`
   }
   if (attention === "charge.refunded") return "The processor reports a refund"
   if (attention.startsWith("charge.dispute.")) return `The payment is disputed (${attention.slice("charge.".length)})`

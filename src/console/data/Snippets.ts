@@ -213,7 +213,7 @@ const aiSettings: Readonly<Record<string, string>> = {
 
 const aiSdk = (call: Call): string => {
   const { routing, tools = [] } = call.parameters
-  const given = tools as ReadonlyArray<Tool>
+  const definitions = tools as ReadonlyArray<Tool>
   const names = new Map(
     call.messages.flatMap(({ tool_calls: calls = [] }) => calls).map((one) => [one.id, one.function.name])
   )
@@ -224,13 +224,13 @@ const aiSdk = (call: Call): string => {
   const body = call.messages
     .filter(({ role }) => role !== "system")
     .map((message) => aiMessage(message, (id = "") => names.get(id) ?? "tool"))
-  const toolLines = given.map(
+  const toolLines = definitions.map(
     ({ function: { description, name, parameters } }) =>
       `    ${JSON.stringify(name)}: tool({ ${description === undefined ? "" : `description: ${JSON.stringify(description)}, `}inputSchema: jsonSchema(${JSON.stringify(parameters ?? { type: "object" })}) }),`
   )
   return [
     `import { createOpenAICompatible } from "@ai-sdk/openai-compatible"`,
-    `import { ${given.length > 0 ? "jsonSchema, streamText, tool" : "streamText"} } from "ai"`,
+    `import { ${definitions.length > 0 ? "jsonSchema, streamText, tool" : "streamText"} } from "ai"`,
     ``,
     `const tollgate = createOpenAICompatible({`,
     `  name: "tollgate",`,
@@ -241,12 +241,12 @@ const aiSdk = (call: Call): string => {
     `  model: tollgate(${JSON.stringify(call.model)}),`,
     ...(system === "" ? [] : [`  system: ${JSON.stringify(system)},`]),
     ...settings,
-    ...(given.length > 0 ? [`  tools: {`, ...toolLines, `  },`] : []),
+    ...(definitions.length > 0 ? [`  tools: {`, ...toolLines, `  },`] : []),
     ...(routing === undefined ? [] : [`  providerOptions: { tollgate: { routing: ${JSON.stringify(routing)} } },`]),
     `  messages: ${indented(body).replaceAll("\n", "\n  ")}`,
     `})`,
     `for await (const text of result.textStream) process.stdout.write(text)`,
-    ...(given.length > 0 ? [`console.log(await result.toolCalls)`] : [])
+    ...(definitions.length > 0 ? [`console.log(await result.toolCalls)`] : [])
   ].join("\n")
 }
 

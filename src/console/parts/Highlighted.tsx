@@ -6,14 +6,14 @@ export const Highlighted = ({ code, language }: { readonly code: string; readonl
   const [pieces, setPieces] = useState<{ readonly of: string; readonly pieces: ReadonlyArray<Piece> }>()
   useEffect(() => {
     if (language === undefined || language === "") return
-    let gone = false
+    let isUnmounted = false
     highlight(code, language).then(
-      (pieces) => !gone && pieces !== undefined && setPieces({ of: code, pieces }),
+      (pieces) => !isUnmounted && pieces !== undefined && setPieces({ of: code, pieces }),
       // The code stays readable without colours.
       () => undefined
     )
     return () => {
-      gone = true
+      isUnmounted = true
     }
   }, [code, language])
   if (pieces === undefined || !code.startsWith(pieces.of)) return <>{code}</>

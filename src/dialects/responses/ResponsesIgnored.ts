@@ -27,7 +27,7 @@ import { ignoredWithin } from "../Members.ts"
 /** Members that items have where they come from an answer, and that a client sends back with them. They ask for nothing. */
 const itemFields = { id: Schema.Unknown, status: Schema.Unknown }
 
-/** The same for a search for tools and for its tools, where the answer also contains `execution`. */
+/** The fields of a tool search and of its tools, which in an answer also have `execution`. */
 const run = { ...itemFields, execution: Schema.Unknown }
 
 const inputParts = [ResponsesInputText, ResponsesInputImage, ResponsesInputFile] as const

@@ -25,7 +25,7 @@ export const encodeVideo = (video: Video, balanceWarning?: string): VideoJob => 
   ...(balanceWarning === undefined ? {} : { balance_warning: { warning: "low_balance", threshold: balanceWarning } })
 })
 
-/** The same for the legacy routes. */
+/** Encodes a video job for the legacy routes. */
 export const encodeLegacyVideo = (video: Video, balanceWarning?: string): LegacyVideoJob => {
   const { id, ...job } = encodeVideo(video, balanceWarning)
   return { id, job_id: id, ...job }

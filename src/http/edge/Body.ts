@@ -223,7 +223,7 @@ const receiveJson = (request: BodyRequest, made: ProcessBody<unknown>): Effect.E
  */
 export const readJson = (request: BodyRequest): Effect.Effect<unknown, Failure> => receiveJson(request, parse)
 
-/** The same with the text that the value was read from: the MCP server takes a text and parses it itself. */
+/** Reads the body as JSON like `readJson`, and also returns its text, because the MCP server parses the text itself. */
 export const readJsonText = (
   request: BodyRequest
 ): Effect.Effect<{ readonly text: string; readonly value: unknown }, Failure> => {
@@ -234,7 +234,7 @@ export const readJsonText = (
   return Effect.map(read, (value) => ({ text, value }))
 }
 
-/** The same for a request with an optional body: undefined when no bytes arrive, in any framing. */
+/** Reads an optional body as JSON. Returns undefined when no bytes arrive, in any framing. */
 export const readJsonIfAny = (request: BodyRequest): Effect.Effect<unknown, Failure> => {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
   if (length === "0" && encoding === undefined) return Effect.undefined

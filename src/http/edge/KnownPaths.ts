@@ -5,6 +5,7 @@ import type { Reason } from "../../domain/Failure.ts"
 import { FILES_PATH } from "../../platform/files/Media.ts"
 import type { ErrorForm } from "./Exchange.ts"
 
+/** The path prefix of all operations. */
 export const API_PREFIX = "/api/v1"
 
 /** The OpenAPI document, which does not list itself. */
@@ -105,8 +106,8 @@ export interface RoutingFailure {
 
 const MODELS = `${API_PREFIX}/models/`
 
-/** Why a request has no route. `path` is the normalised path, `asked` the original one. */
-export const routingFailureOf = (method: string, path: string, asked: string): RoutingFailure => {
+/** Why a request has no route. `path` is the normalised path, `originalPath` the original one. */
+export const routingFailureOf = (method: string, path: string, originalPath: string): RoutingFailure => {
   const known = knownAt(path)
   // A path that cannot be decoded has no route even if its method is allowed.
   if (known !== undefined && !known.allowed.includes(method)) {
@@ -118,5 +119,5 @@ export const routingFailureOf = (method: string, path: string, asked: string): R
   }
   // Under messages, only Anthropic's clients request operations that do not exist, such as batches.
   const form = path.startsWith(`${API_PREFIX}/messages/`) ? "messages" : undefined
-  return { reason: { _tag: "UnknownRoute", method, path: asked, hint: hintFor(path) }, form }
+  return { reason: { _tag: "UnknownRoute", method, path: originalPath, hint: hintFor(path) }, form }
 }

@@ -29,16 +29,16 @@ export const requestContext = <A>(context: Context.Context<A>): Context.Context<
 
 /**
  * Keeps the requests of a server until it serves them; Node would leave each without a response for ever. Call it before the server
- * listens. The function that it returns gives the kept requests to a listener, in the order in which they arrived, and ends the
- * keeping. A request is dropped when its client has closed the connection meanwhile.
+ * listens. The function that it returns gives the queued requests to a listener, in the order in which they arrived, and stops
+ * queueing. A request is dropped when its client has closed the connection meanwhile.
  */
 export const keepEarly = (server: NodeServer): ((listener: RequestListener) => void) => {
-  const kept: Array<readonly [IncomingMessage, ServerResponse]> = []
-  const keep: RequestListener = (request, response) => void kept.push([request, response])
+  const queued: Array<readonly [IncomingMessage, ServerResponse]> = []
+  const keep: RequestListener = (request, response) => void queued.push([request, response])
   server.on("request", keep)
   return (listener) => {
     server.off("request", keep)
-    for (const [request, response] of kept.splice(0)) if (!response.destroyed) listener(request, response)
+    for (const [request, response] of queued.splice(0)) if (!response.destroyed) listener(request, response)
   }
 }
 
@@ -89,7 +89,7 @@ const serveAll = <R>(
 
 type Server = HttpServer.HttpServer["Service"]
 
-/** The same server with small request contexts, which gives each request to the dispatcher first. */
+/** Returns the server with small request contexts. It gives each request to the dispatcher first. */
 export const withDispatcher = (server: Server, node: NodeServer, serving: ServingOptions): Server => ({
   address: server.address,
   serve: ((app: never, middleware: never) =>

@@ -38,11 +38,11 @@ export const endSlow = (
   Effect.suspend(() => {
     const socket: ClientConnection | null = response.socket
     if (socket === null) return Effect.void
-    const [began, taken] = [performance.now(), takenOf(socket)]
+    const [began, startBytes] = [performance.now(), takenOf(socket)]
     return every(checkMs, () => {
       const lastedMs = performance.now() - began
       if (lastedMs < graceMs || socket.writableLength === 0) return
-      if (takenOf(socket) - taken < (lastedMs / 1_000) * bytesPerSecond) socket.destroy()
+      if (takenOf(socket) - startBytes < (lastedMs / 1_000) * bytesPerSecond) socket.destroy()
     })
   })
 
@@ -55,7 +55,7 @@ export const endStalled = (
   { checkMs, stalledMs }: { readonly checkMs: number; readonly stalledMs: number }
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const waiting = new Map<ClientConnection, { readonly taken: number; readonly since: number }>()
+    const waiting = new Map<ClientConnection, { readonly readBytes: number; readonly since: number }>()
     const sockets = new Set<ClientConnection>()
     server.on("connection", (socket: ClientConnection) => {
       sockets.add(socket)
@@ -71,9 +71,9 @@ export const endStalled = (
           waiting.delete(socket)
           continue
         }
-        const taken = takenOf(socket)
+        const readBytes = takenOf(socket)
         const before = waiting.get(socket)
-        if (before?.taken !== taken) waiting.set(socket, { taken, since: now })
+        if (before?.readBytes !== readBytes) waiting.set(socket, { readBytes, since: now })
         else if (now - before.since >= stalledMs) socket.destroy()
       }
     }

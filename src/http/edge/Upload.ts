@@ -82,14 +82,14 @@ export const withUpload = <A, E>(
     }
     const refused = compressedBodyFailure(request)
     if (refused !== undefined) return Effect.fail(refused)
-    let taken = 0
+    let reserved = 0
     const take = (bytes: number): boolean => {
       if (!budget.take(bytes)) return false
-      taken += bytes
+      reserved += bytes
       return true
     }
     return Effect.ensuring(
       Effect.flatMap(received(request, take), use),
-      Effect.sync(() => budget.give(taken))
+      Effect.sync(() => budget.give(reserved))
     )
   })

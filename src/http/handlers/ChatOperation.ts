@@ -264,7 +264,7 @@ export interface CallerRequest extends Pick<ReceivedRequest, "exchange" | "princ
   readonly request: BodyRequest
 }
 
-/** The same with the caller of the running request. */
+/** Adds the caller of the running request to it. */
 export const withCaller = ({
   exchange,
   request

@@ -85,7 +85,7 @@ const requestOf = (paid: PaidRequest, work: EmbedWork, reservation: ReservationO
   }
 }
 
-/** The same work for the first `count` inputs. */
+/** Returns the work for the first `count` inputs only. */
 const firstOf = ({ inputs }: EmbedWork, count: number): Pick<EmbedWork, "inputs"> => ({
   inputs: inputs.slice(0, count)
 })
@@ -93,13 +93,13 @@ const firstOf = ({ inputs }: EmbedWork, count: number): Pick<EmbedWork, "inputs"
 const brokenOff = (error: ProviderError): Failure =>
   failure({ _tag: "UpstreamError", detail: "the answer broke off" }, error)
 
-/** The same embeddings once all of them have arrived. */
+/** Waits until all embeddings have arrived, and returns them with the final token count. */
 const wholeOf = (embedded: Embeddings): Effect.Effect<Embeddings, Failure> =>
   embedded.arriving === undefined
     ? Effect.succeed(embedded)
     : Effect.map(Effect.mapError(embedded.arriving.whole, brokenOff), (tokens) => ({ ...embedded, tokens }))
 
-/** The same with the rest of its list. */
+/** Waits for the rest of a streamed list, and returns the embeddings with the whole list. */
 const gatherList = ({ arriving, data, tokens }: Embeddings): Effect.Effect<Embeddings, Failure> =>
   arriving === undefined
     ? Effect.succeed({ data, tokens })

@@ -23,7 +23,7 @@ const codeOf = (exit: Exit.Exit<unknown, Failure>): string | undefined => {
 
 /**
  * Carries out the work with a line in the audit log when an owner asks for it. The line is written first, and completed with the outcome.
- * The same work of a key has no line: it is as frequent as requests. `type` is the action in the past tense.
+ * Work that a key asks for has no line, because it is as frequent as requests. `type` is the action in the past tense.
  */
 export const makeOwnerLine = Effect.map(
   Audit,

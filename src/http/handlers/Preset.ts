@@ -51,8 +51,8 @@ const foundOf =
     found instanceof Failure ? { sent, slug, preset: undefined, missing: found } : { sent, slug, preset: found }
 
 /**
- * The same for a paid request. For a `repeatable` request with an idempotency key, a preset that no longer exists is not yet a failure,
- * because the request may already have been answered with it.
+ * Finds the preset of a paid request. For a `repeatable` request with an idempotency key, a preset that no longer exists is not yet a
+ * failure, because the request may already have been answered with it.
  */
 export const takePaidPreset = (
   presets: Presets["Service"],

@@ -56,8 +56,8 @@ class PacedClient {
   #wait(): Effect.Effect<void> {
     return Effect.clockWith((clock) => {
       const since = millisOf(clock)
-      const taken = Effect.timeoutOption(drained(this.#response), Math.max(0, this.#patienceMs))
-      return Effect.map(taken, (drain) => {
+      const drainedInTime = Effect.timeoutOption(drained(this.#response), Math.max(0, this.#patienceMs))
+      return Effect.map(drainedInTime, (drain) => {
         this.#patienceMs -= millisOf(clock) - since
         if (Option.isNone(drain)) this.#response.destroy()
       })

@@ -4,7 +4,7 @@
 -- money as its source. What cannot be taken this way is an ordinary hold: one with a source that is no longer open, and one that only
 -- real money may pay, out of a hold of simulated money. `ledger_commit` answers those.
 CREATE OR REPLACE FUNCTION ledger_carve(parent text, child jsonb)
-RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
+RETURNS TABLE (op_index int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $$

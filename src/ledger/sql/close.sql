@@ -1,8 +1,8 @@
 -- Closes a single request the way `ledger_commit` would; `hold.sql` names the gain. Returns what it settled and absorbed, and the
 -- account's money afterwards, posted and held. Returns NULL, with nothing changed, when the request is not open, counts towards a
 -- budget or is paid with simulated money.
--- The balance is changed first, by the amounts that the request shows at that moment. Waiting for the balance may make these outdated.
--- So the request is written only if they are unchanged; otherwise the balance is restored.
+-- It changes the balance first, by the amounts in the request's row at that moment. While it waits for the balance, these may change. So
+-- it writes the request only if they are unchanged, and otherwise restores the balance.
 CREATE OR REPLACE FUNCTION ledger_close(account text, request text, settle boolean, cost bigint, status text, resolved_model text,
   provider text, closed jsonb, keep_claim boolean, answer jsonb)
 RETURNS bigint[]
@@ -17,7 +17,7 @@ DECLARE
   due bigint;
   paid bigint;
 BEGIN
-  -- What is asked of the request beside its id must not choose the index.
+  -- `|| ''` keeps the other conditions from choosing the index: only the one on ids fits.
   UPDATE balance AS b SET held = b.held - r.held, posted = b.posted -
       -- include: rules/settled.sql
     FROM request AS r CROSS JOIN (SELECT settle AS settle, cost AS cost) AS o

@@ -19,7 +19,7 @@
 -- the whole table may look cheapest. So every table is also restricted to a list of what the group names, through which an index finds
 -- its rows in any plan.
 CREATE OR REPLACE FUNCTION ledger_commit(operations jsonb)
-RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
+RETURNS TABLE (op_index int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $$

@@ -1,4 +1,4 @@
--- Returns the conclusion of a request that was charged up front and has not been heard of for too long. It gives everything back.
+-- Returns the conclusion of a request that was charged up front and is past its expiry. It gives everything back.
 CREATE OR REPLACE FUNCTION ledger_overdue_charge(request_id text, account_id text) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object(
     'closed',

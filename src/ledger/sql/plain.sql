@@ -8,8 +8,8 @@
 -- The parameters are one array per member of the operations, not one document per operation. The result is what each close settled,
 -- then what each absorbed, then what each released of its hold, and last the account's earlier money, posted and held.
 -- The account's balance is locked first, so everything read afterwards is current: all code that changes an open request takes that
--- lock. If some code did not, and the request ended or moved between the two steps, the whole statement fails and none of it stands. So
--- no payment is made for a request that the statement does not end, or in the name of another.
+-- lock. If some code did not, and the request ended or moved between the two steps, the whole statement fails and has no effect. So it
+-- makes no payment for a request that it does not end, or for another request.
 -- PostgreSQL makes a plan once per connection, perhaps when a table is tiny and any of its indexes looks as good as another. So a
 -- request is read by its id and its account, which limits the read of either index that starts with one of them. A row to be closed is
 -- written where it was found, by its physical place (ctid), which leaves the plan no choice.
@@ -48,7 +48,7 @@ BEGIN
       FROM (
         SELECT r.row, r.held, r.due, r.paid
           FROM unnest(ended, settle, cost) AS o(id, settle, cost)
-          -- A subquery that is kept as it is: what is asked of the row beside its id and account must not choose the index.
+          -- `OFFSET 0` keeps the planner from merging the subquery, so the other conditions cannot choose the index.
           CROSS JOIN LATERAL (
             SELECT r.ctid AS row, r.state, r.budgets, r.play, r.held,
               -- include: rules/due.sql
@@ -103,7 +103,7 @@ BEGIN
         FROM unnest(places, ended, settle, paid, lost, ended_status, resolved, ended_by, closed, answer, money_after, keep_claim)
           AS u(row, id, settle, settled, absorbed, status, resolved_model, provider, closed, answer, money, keep_claim)
       ) AS n
-      -- Neither is asked as an index has it, which then cannot serve.
+      -- `|| ''` keeps these conditions from choosing the index.
       WHERE r.ctid = n.row AND r.id || '' = n.id AND r.state || '' = 'open';
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written <> closes THEN

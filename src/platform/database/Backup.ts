@@ -175,7 +175,7 @@ const load = (sql: SqlClient.SqlClient, path: string, directory: string) =>
     let kind: "table" | "file" = "table"
     let name = ""
     let rows: Array<string> = []
-    const made: Array<string> = []
+    const createdFiles: Array<string> = []
     const flush = async () => {
       const full = rows
       rows = []
@@ -189,7 +189,7 @@ const load = (sql: SqlClient.SqlClient, path: string, directory: string) =>
         const file = pathOf(directory, name)
         await mkdir(dirname(file), { recursive: true, mode: 0o700 })
         await writeFile(file, "", { flag: "wx", mode: 0o600 })
-        made.push(file)
+        createdFiles.push(file)
       },
       add: async (text) => {
         if (kind === "file") return writeFile(pathOf(directory, name), Buffer.from(text, "base64"), { flag: "a" })
@@ -199,7 +199,7 @@ const load = (sql: SqlClient.SqlClient, path: string, directory: string) =>
       end: () => (kind === "table" ? flush() : Promise.resolve())
     }).pipe(
       // The rows are undone with the transaction, and the next try must not find these.
-      Effect.onError(() => Effect.promise(() => Promise.all(made.map((file) => rm(file, { force: true })))))
+      Effect.onError(() => Effect.promise(() => Promise.all(createdFiles.map((file) => rm(file, { force: true })))))
     )
   })
 

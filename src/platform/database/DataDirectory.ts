@@ -74,17 +74,17 @@ const attempt = <A>(path: string, body: () => A): Effect.Effect<A, StartError> =
  */
 const makeMissing = (path: string): ReadonlyArray<string> => {
   if (existsSync(path)) return []
-  const made = makeMissing(dirname(path))
+  const created = makeMissing(dirname(path))
   mkdirSync(path, { mode: 0o700 })
-  return [...made, path]
+  return [...created, path]
 }
 
 const create = (path: string, embedded: boolean) => {
-  const made = makeMissing(path)
+  const created = makeMissing(path)
   accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   // The server's account must be able to traverse root's directory, but not to list it.
   if (!embedded || !runsAsRoot()) return
-  for (const directory of [...made, path]) chmodSync(directory, statSync(directory).mode | 0o001)
+  for (const directory of [...created, path]) chmodSync(directory, statSync(directory).mode | 0o001)
 }
 
 /**

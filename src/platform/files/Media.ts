@@ -184,7 +184,7 @@ const rowOf = ({ retentionMs }: Deps, file: NewFile): Effect.Effect<Omit<FileRow
   Effect.gen(function* () {
     const { accountId, bytes, name = null, purpose } = file
     if (bytes.length > MAX_FILE_BYTES) return yield* Effect.die(new Error(`a file of ${bytes.length} bytes`))
-    const kept = purpose === "image" || purpose === "video" ? retentionMs : undefined
+    const lifeMs = purpose === "image" || purpose === "video" ? retentionMs : undefined
     const now = yield* Clock.currentTimeMillis
     return {
       id: newFileId(),
@@ -193,7 +193,7 @@ const rowOf = ({ retentionMs }: Deps, file: NewFile): Effect.Effect<Omit<FileRow
       content_type: contentTypeOf(file.contentType),
       name,
       bytes: BigInt(bytes.length),
-      expires_at: file.expiresAt ?? (kept === undefined ? null : new Date(now + kept))
+      expires_at: file.expiresAt ?? (lifeMs === undefined ? null : new Date(now + lifeMs))
     }
   })
 
@@ -239,9 +239,9 @@ const whole = ({ store }: Deps, file: StoredFile) =>
 /** Removes the bytes of hidden files, then the rows without bytes. One failure does not stop the other removals. */
 const drop = ({ sql, store }: Deps, ids: ReadonlyArray<string>): Effect.Effect<void, MediaError> =>
   Effect.gen(function* () {
-    const [gone, kept] = yield* Effect.partition(ids, (id) => Effect.as(store.remove(id), id), { concurrency: 4 })
-    yield* storeErrors(forgetFiles(sql, gone))
-    if (kept[0] !== undefined) return yield* kept[0]
+    const [removed, errors] = yield* Effect.partition(ids, (id) => Effect.as(store.remove(id), id), { concurrency: 4 })
+    yield* storeErrors(forgetFiles(sql, removed))
+    if (errors[0] !== undefined) return yield* errors[0]
   })
 
 const remove = (deps: Deps, accountId: string, id: string) =>

@@ -35,7 +35,7 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout | undefined
   #timed: OutboundClock = "connect"
   #total: NodeJS.Timeout | undefined
-  #heard = 0
+  #received = 0
 
   constructor(request: OutboundRequest) {
     this.request = request
@@ -96,9 +96,9 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
   /** After a blocked event loop, the timer and the waiting bytes become due together, so the bytes are handled first. */
   #strikeSoon(): void {
     if (this.#timed !== "idle") return this.#strike(this.#timed)
-    const heard = this.#heard
+    const received = this.#received
     setImmediate(() => {
-      if (heard === this.#heard) this.#strike("idle")
+      if (received === this.#received) this.#strike("idle")
     })
   }
 
@@ -124,7 +124,7 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.over) return
-    this.#heard += 1
+    this.#received += 1
     this.onBytes(chunk)
   }
 

@@ -95,23 +95,23 @@ export class StreamExchange extends Exchange {
 
   #each(take: (bytes: Uint8Array) => boolean): Effect.Effect<boolean, OutboundError> {
     return Effect.callback((resume) => {
-      let gone = false
+      let isClosed = false
       const give = () => {
         try {
           while (this.#queue.length > 0) {
-            if (gone) return
+            if (isClosed) return
             if (!take(this.#shift())) return resume(Effect.succeed(true))
           }
         } catch (defect) {
           return resume(Effect.die(defect))
         }
-        if (gone) return
+        if (isClosed) return
         if (this.#end !== undefined) return resume(Effect.as(this.#end, false))
         this.#waiting = give
       }
       give()
       return Effect.sync(() => {
-        gone = true
+        isClosed = true
         this.#waiting = undefined
       })
     })

@@ -113,11 +113,11 @@ export class PublicFetch extends Context.Service<
                 exchange.start()
                 return Effect.sync(() => exchange.drop())
               })
-              const taken = waits
+              const answered = waits
                 ? Effect.timeoutOption(slots.withPermit(call), request.totalMs)
                 : slots.withPermitsIfAvailable(1)(call)
               return Effect.flatMap(
-                taken,
+                answered,
                 Option.match({
                   onNone: () => Effect.fail(waits ? TIMED_OUT : BUSY),
                   onSome: (answer) => Effect.succeed(answer)

@@ -98,13 +98,13 @@ export class Instruments {
 
 /** Creates an instrument of a family when its labels first occur, and returns the same one for the same labels later. */
 export const family = <A>(make: (...labels: ReadonlyArray<string>) => A): ((...labels: ReadonlyArray<string>) => A) => {
-  const made = new Map<string, A>()
+  const instruments = new Map<string, A>()
   return (...labels) => {
     const key = labels.length === 1 ? labels[0]! : labels.join(" ")
-    let found = made.get(key)
+    let found = instruments.get(key)
     if (found === undefined) {
       found = make(...labels)
-      made.set(key, found)
+      instruments.set(key, found)
     }
     return found
   }

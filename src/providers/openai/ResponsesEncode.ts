@@ -113,7 +113,7 @@ const partsOf = (part: Part): ReadonlyArray<unknown> => {
 /** The meaning of an absent schema, which chat completions accepts and this API does not. */
 const ANY_OBJECT = { type: "object", properties: {} }
 
-/** The same for strict mode, which accepts only closed objects. */
+/** The meaning of an absent schema in strict mode, which accepts only closed objects. */
 const NO_PARAMETERS = { ...ANY_OBJECT, required: [], additionalProperties: false }
 
 const toolsOf = ({ toolChoice, tools }: Conversation, candidate: Candidate): object => ({

@@ -27,7 +27,7 @@ export const templateOf = (data: string, text: string): TextTemplate | undefined
   return data.startsWith(`${text}"`, from) ? { head: data.slice(0, from), tail: data.slice(to) } : undefined
 }
 
-/** The same data with another text, which occurs nowhere else in it. */
+/** Returns the data with another text in place of the original. This text occurs nowhere else in the data. */
 export const probeOf = ({ head, tail }: TextTemplate): { readonly data: string; readonly text: string } => {
   let text = "x"
   while (head.includes(text) || tail.includes(text)) text += "x"

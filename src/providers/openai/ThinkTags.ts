@@ -112,7 +112,7 @@ export class ThinkSplitter {
   #hasThought = false
 }
 
-/** The same for a complete text. Where the template opens the tag, a text without the closing tag is the answer only. */
+/** Splits a complete text into reasoning and answer. If the template opens the tag, a text without the closing tag is all answer. */
 export const splitThought = (
   text: string,
   tags: "closed" | "open",

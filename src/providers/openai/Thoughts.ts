@@ -9,7 +9,7 @@ import type { ChatWireOptions, HostTraits } from "./HostTraits.ts"
 /** The fields that may contain the text, in search order. Some hosts send the same text in two of them. */
 const FIELDS = ["reasoning_content", "reasoning", "reasoning_text"]
 
-/** In place of a field: in the content, as parts like Mistral's or between tags. */
+/** In place of a field: reasoning is in the content, as parts like Mistral's (`content`) or between tags (`think`). */
 const AMONG_PARTS = "content"
 export const BETWEEN_TAGS = "think"
 
@@ -110,7 +110,7 @@ export interface ReturnedThoughts {
   readonly members: object
   /** Text before the content, as in the host's own answers. */
   readonly before: string
-  /** The same as content parts. */
+  /** The reasoning as content parts. */
   readonly parts: ReadonlyArray<object>
   /** Fields of calls by their ids. */
   readonly ofCalls: ReadonlyMap<string, unknown>

@@ -267,7 +267,7 @@ const askOnce = <A, R>(
     return runAttempt(execution, admitted, context, method.attempt(context))
   })
 
-/** The same with a second attempt in parallel when the first takes too long. The first one to produce content wins. */
+/** Runs an attempt, and a second one in parallel when the first takes too long. The first one to produce content wins. */
 const askHedged = Effect.fnUntraced(function* <A, R>(
   execution: ChatExecution,
   first: AdmittedCandidate,

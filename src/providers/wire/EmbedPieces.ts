@@ -36,7 +36,7 @@ export class EmbedPieces {
    */
   #from = 0
   #to = 0
-  /** The same bytes as the original chunks. */
+  /** The original chunks of the bytes in the buffer. */
   #come: Array<Uint8Array> = []
   /** How many vectors were returned. */
   #count = 0

@@ -92,7 +92,7 @@ class BodyStart {
     return this.#judged(start, kind)
   }
 
-  /** The same at the end of the body. */
+  /** Returns the bytes that are left at the end of the body. */
   end(): Uint8Array | undefined {
     const start = this.#start
     return this.#known || start === undefined

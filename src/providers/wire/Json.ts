@@ -37,8 +37,8 @@ const read = (body: Uint8Array | string, parse: (text: string) => unknown): unkn
 /** The JSON in a body; undefined when it is not JSON. */
 export const parseJson = (body: Uint8Array | string): unknown => read(body, JSON.parse)
 
-/** The same with all digits of whole numbers, for tool arguments, which are written again. */
+/** The JSON in a body with all digits of whole numbers, for tool arguments, which the gateway writes again. */
 export const parseJsonExact = (body: Uint8Array | string): unknown => read(body, parseExact)
 
-/** The same for a text within a message; undefined as well where it is too deep or too large to be written again. */
+/** The JSON in a text within a message; undefined when it is not JSON, or too deep or too large to be written again. */
 export const parsedWithin = (text: string): unknown => read(text, parseWithin)

@@ -101,6 +101,8 @@ export const withToolNames = (provider: Provider, bounds: ToolNameBounds): Provi
 /** The limits of OpenAI, and of hosts that implement its API. */
 export const OPENAI_NAMES: ToolNameBounds = { refused: /[^a-zA-Z0-9_-]/g, mostCharacters: 64 }
 
+/** The limits of Anthropic. */
 export const ANTHROPIC_NAMES: ToolNameBounds = { refused: /[^a-zA-Z0-9_-]/g, mostCharacters: 128 }
 
+/** The limits of Gemini. */
 export const GEMINI_NAMES: ToolNameBounds = { refused: /[^a-zA-Z0-9_.:-]/g, begins: /^[a-zA-Z_]/, mostCharacters: 64 }

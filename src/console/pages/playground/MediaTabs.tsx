@@ -70,7 +70,7 @@ export const ImageTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
   const [prompt, setPrompt] = useState("")
   const [chosen, setChosen] = useState<string>()
   const [n, setN] = useState<number>()
-  const made = useGallery(images)
+  const items = useGallery(images)
   const sizes = sizesOf(model)
   const size = chosen !== undefined && sizes.includes(chosen) ? chosen : undefined
   const body = { model, prompt, ...(size === undefined ? {} : { size }), ...(n === undefined ? {} : { n }) }
@@ -91,11 +91,11 @@ export const ImageTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
       estimate={prompt.trim() === "" ? undefined : { model, n: n ?? 1 }}
       onMake={make}
       empty={
-        made.length > 0
+        items.length > 0
           ? undefined
           : { title: "Images appear here.", about: "The gateway keeps each image for 30 days." }
       }
-      gallery={made.map((one) => (
+      gallery={items.map((one) => (
         <MediaCard
           key={one.id}
           of={one}
@@ -135,7 +135,7 @@ export const SpeechTab = ({ model, models, onCode, onModel, showsCode }: MediaTa
   const [input, setInput] = useState("")
   const [voice, setVoice] = useState<string>("alloy")
   const [speed, setSpeed] = useState<number>()
-  const made = useGallery(speech)
+  const items = useGallery(speech)
   const body = { model, input, voice, ...(speed === undefined ? {} : { speed }) } as SpeechRequest
   const make = (key: string) =>
     void speech.run({ model, prompt: input }, async () => {
@@ -161,11 +161,11 @@ export const SpeechTab = ({ model, models, onCode, onModel, showsCode }: MediaTa
       estimate={input.trim() === "" ? undefined : { model, characters: Math.min([...input].length, 4_096) }}
       onMake={make}
       empty={
-        made.length > 0
+        items.length > 0
           ? undefined
           : { title: "Speech appears here.", about: "Only this page keeps it. Download it to keep it longer." }
       }
-      gallery={made.map((one) => (
+      gallery={items.map((one) => (
         <MediaCard
           key={one.id}
           of={one}

@@ -27,8 +27,8 @@ const ROUTING_SCOPE = "routing:write"
 const ROUTING_MEMBERS = ["routing", "data_policy"] as const
 
 /**
- * The same for changing a key. The key's requests use the routing and the data policy of its project, so moving it to another project,
- * or to none, changes its routing. A key created in a project has routed nothing yet, so creating it does not count.
+ * Fields that control routing when a key is changed. The key's requests use the routing and the data policy of its project, so moving it
+ * to another project, or to none, changes its routing. A key created in a project has routed nothing yet, so creating it does not count.
  */
 export const KEY_ROUTING_MEMBERS = [...ROUTING_MEMBERS, "project_id"] as const
 

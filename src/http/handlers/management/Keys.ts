@@ -127,18 +127,19 @@ const makeKeyActions = Effect.gen(function* () {
     Effect.map(usage.ofKeys(accountId, [row.id]), (totals) => ({ data: keyOf(row, totals.get(row.id)) }))
   const one = (accountId: string, id: string) =>
     Effect.flatMap(keys.get(ofAccount(accountId), id), (row) => single(accountId, row))
-  const made = (accountId: string, { id, key }: MadeKey) =>
+  const keyResponse = (accountId: string, { id, key }: MadeKey) =>
     Effect.map(one(accountId, id), ({ data }): ManagedKeyWithSecret => ({ key, data }))
   /** Removes a key from this node's cache. */
-  const forgotten = (id: string) => Effect.sync(() => auth.forget(id))
-  /** The same for the key and for those that it replaces, which change with it. */
-  const allForgotten = Effect.map(Caller, ({ accountId }) => Effect.sync(() => auth.forgetAccount(accountId)))
-  return { keys, page, single, one, made, mutate, forgotten, allForgotten, ofAccount }
+  const forgetKey = (id: string) => Effect.sync(() => auth.forget(id))
+  /** Removes all keys of the account from this node's cache, because a change of a key also changes the keys that it replaces. */
+  const forgetAccountKeys = Effect.map(Caller, ({ accountId }) => Effect.sync(() => auth.forgetAccount(accountId)))
+  return { keys, page, single, one, keyResponse, mutate, forgetKey, forgetAccountKeys, ofAccount }
 })
 
 /** `/management/keys`: the inference keys of the account. */
 export const managementKeysHandlers = Effect.gen(function* () {
-  const { allForgotten, forgotten, keys, made, mutate, ofAccount, one, page, single } = yield* makeKeyActions
+  const { forgetAccountKeys, forgetKey, keys, keyResponse, mutate, ofAccount, one, page, single } =
+    yield* makeKeyActions
 
   const create = Effect.fnUntraced(function* (request: ApiRequest) {
     const body = yield* readJson(request)
@@ -148,7 +149,7 @@ export const managementKeysHandlers = Effect.gen(function* () {
     const write = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
     return yield* mutate(asCaller, write, ({ accountId, actor }) =>
       Effect.flatMap(keys.create({ id, accountId, kind: "inference", scopes: [], actor, ...wanted }), (key) =>
-        made(accountId, key)
+        keyResponse(accountId, key)
       )
     )
   })
@@ -158,7 +159,7 @@ export const managementKeysHandlers = Effect.gen(function* () {
     yield* mayRoute(body, KEY_ROUTING_MEMBERS)
     const change = yield* changeOf(yield* Effect.fromResult(decodeChange(body)))
     const write = { request, body, type: "key.updated", resource: { type: "key", id } }
-    return yield* mutate(asCaller, { ...write, afterwards: yield* allForgotten }, (caller) =>
+    return yield* mutate(asCaller, { ...write, afterwards: yield* forgetAccountKeys }, (caller) =>
       Effect.flatMap(keys.update({ ...caller, id, change }), (row) => single(caller.accountId, row))
     )
   })
@@ -168,13 +169,13 @@ export const managementKeysHandlers = Effect.gen(function* () {
     const { grace_seconds: graceSeconds = 0 } = yield* Effect.fromResult(decodeRotation(body))
     const newId = newResourceId()
     const write = { request, body, type: "key.rotated", resource: { type: "key", id }, secret: true } as const
-    return yield* mutate(asCaller, { ...write, afterwards: forgotten(id) }, (caller) =>
-      Effect.flatMap(keys.rotate({ ...caller, id, newId, graceSeconds }), (key) => made(caller.accountId, key))
+    return yield* mutate(asCaller, { ...write, afterwards: forgetKey(id) }, (caller) =>
+      Effect.flatMap(keys.rotate({ ...caller, id, newId, graceSeconds }), (key) => keyResponse(caller.accountId, key))
     )
   })
 
   const revoke = (id: string, request: ApiRequest) => {
-    const write = { request, type: "key.revoked", resource: { type: "key", id }, afterwards: forgotten(id) }
+    const write = { request, type: "key.revoked", resource: { type: "key", id }, afterwards: forgetKey(id) }
     return mutate(asCaller, write, ({ accountId, actor }) =>
       Effect.flatMap(keys.revoke(id, actor, ofAccount(accountId)), (revoked) =>
         revoked

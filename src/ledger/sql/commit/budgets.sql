@@ -1,4 +1,4 @@
--- Narrows the room by the budgets that the operation counts towards, and says which of them is short of what it needs.
+-- Reduces the available amount to what the budgets of the operation allow, and records which budget has less than it needs.
 scope := NULL;
 short_of := NULL;
 IF op.budget_refs <> '{}' THEN

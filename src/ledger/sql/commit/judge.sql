@@ -1,4 +1,4 @@
--- Decides the operation at hand. Every rule for what may happen to money stands here.
+-- Decides one operation. This file contains every rule for movements of money.
 IF op.kind = 'hold' THEN
   IF op.state IS NOT NULL THEN
     -- Its own row exists: an earlier try was committed, and its answer was lost.

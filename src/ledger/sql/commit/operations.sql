@@ -1,4 +1,4 @@
--- The operations with what each needs to know, account by account: first those that give money back, then holds and extensions in
+-- The operations with the rows that decide each, account by account: first those that give money back, then holds and extensions in
 -- order of arrival.
 SELECT o.*, b.posted, b.held AS held_all, p.posted AS play_posted, p.held AS play_held, r.play, r.account_id AS owner, r.state,
   r.held AS held_now, r.settled, r.refunded, r.absorbed, r.expired, r.expires_at <= moment AS overdue, holder.id AS claimed_by,
@@ -20,7 +20,7 @@ FROM ROWS FROM (jsonb_to_recordset(operations) AS (kind text, account_id text, r
 LEFT JOIN balance b ON b.account_id = o.account_id AND b.account_id = ANY (all_accounts)
 LEFT JOIN play_balance p ON p.account_id = o.account_id AND p.account_id = ANY (all_accounts)
 LEFT JOIN request r ON r.id = o.request_id AND r.id = ANY (all_requests)
--- Written so that only the index on claims can serve it; the one on accounts would read all of an account's requests.
+-- Written so that only the index on claims fits. The index on accounts would read all requests of an account.
 LEFT JOIN request holder ON holder.account_id || '' = o.account_id AND holder.claim = o.claim AND holder.claim = ANY (all_claims)
 LEFT JOIN api_key k ON k.id = o.key_id AND k.id = ANY (all_keys)
 LEFT JOIN transfer t ON t.kind = o.kind AND t.reference = o.reference

@@ -1,4 +1,4 @@
--- Turns to the operation at hand: its account, the kind of money it moves, what it needs and what there is of it.
+-- Loads the state of the operation: its account, the kind of money that it moves, the amount that it needs and the available amount.
 IF account IS DISTINCT FROM op.account_id THEN
   IF real_money IS NOT NULL THEN
     accounts := accounts || account;
@@ -11,7 +11,7 @@ IF account IS DISTINCT FROM op.account_id THEN
   play_money := CASE WHEN op.posted IS NOT NULL THEN COALESCE(op.play_posted, 0) END;
   play_promised := COALESCE(op.play_held, 0);
 END IF;
-place := op.ord - 1;
+op_index := op.ord - 1;
 verdict := 'gone';
 detail := NULL;
 result := 0;

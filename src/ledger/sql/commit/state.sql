@@ -1,29 +1,29 @@
--- What the function knows while it decides a group, and what it will write.
+-- The variables of the function: its state while it decides a group, and the rows that it will write.
 op record;
 overdue jsonb;
 moment timestamptz;
 late_before text COLLATE "C";
--- what the operations of the group name
+-- the ids, keys, claims and references in the operations of the group
 all_accounts text[];
 all_taking text[];
 all_requests text[];
 all_keys text[];
 all_claims text[];
 all_references text[];
--- the account at hand: what it has and how much of that is held, of either kind of money
+-- the current account: its balance and its held amount (promised), for each kind of money
 account text;
 real_money bigint;
 real_promised bigint;
 play_money bigint;
 play_promised bigint;
--- the operation at hand: whether it moves simulated money, what it needs, what there is, and what it changes
+-- the current operation: whether it moves simulated money, the wanted, the needed and the available amount, and its changes
 plays boolean;
 wanted bigint;
 need bigint;
 room bigint;
 spend bigint;
 hold bigint;
--- the budgets of the group so far: id and period, scope, what is left in them, and what they change by
+-- the budgets of the group so far: id and period, scope, the amount left, and the changes
 budget_ref text;
 i int;
 scope text;
@@ -34,7 +34,7 @@ budget_scope text[];
 budget_left bigint[];
 budget_spend bigint[];
 budget_hold bigint[];
--- what is to be written
+-- the rows to write
 accounts text[];
 account_money bigint[];
 account_promised bigint[];

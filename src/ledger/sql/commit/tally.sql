@@ -1,4 +1,4 @@
--- Notes what the operation changes, so that the next one is decided by what it leaves.
+-- Applies the operation to the running sums, so that the next one sees its effect.
 IF spend <> 0 THEN
   money := money - spend;
   moved_ord := moved_ord || op.ord::int;
@@ -28,7 +28,8 @@ IF op.budget_refs <> '{}' AND (spend <> 0 OR hold <> 0) THEN
     budget_hold[i] := budget_hold[i] + hold;
   END LOOP;
 END IF;
--- What a request that doubles alone serve can draw on is both kinds. Of a refusal: how much there is of the other kind.
+-- A request that only doubles can serve may use both kinds of money, so its result reports their sum. A refusal of real money reports
+-- the simulated money.
 IF verdict = 'refused' THEN
   money := CASE WHEN op.paid_by IS NULL THEN play_money ELSE 0 END;
 ELSIF plays THEN

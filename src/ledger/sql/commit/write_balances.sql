@@ -2,7 +2,7 @@
 UPDATE balance b SET posted = n.money, held = n.promised
   FROM unnest(accounts, account_money, account_promised) AS n(account_id, money, promised)
   WHERE b.account_id = n.account_id AND b.account_id = ANY (accounts) AND (b.posted <> n.money OR b.held <> n.promised);
--- An account stands in here once for each of its operations, the last of which says how it ends.
+-- An account occurs once for each of its operations. The last occurrence has its final balance.
 IF play_accounts IS NOT NULL THEN
   INSERT INTO play_balance (account_id, posted, held)
     SELECT DISTINCT ON (n.account_id) n.account_id, n.posted, n.held

@@ -1,2 +1,2 @@
--- Whether the hold of `r` has outlived its time.
+-- Whether the hold of `r` is open past its expiry.
 r.state = 'open' AND r.expires_at <= moment

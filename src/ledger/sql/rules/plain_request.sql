@@ -1,2 +1,2 @@
--- Whether `r` counts towards no budget and is paid with real money. Others are judged.
+-- Whether `r` counts towards no budget and is paid with real money. `ledger_commit` decides all others.
 r.budgets = '{}' AND r.play IS NULL

@@ -1,2 +1,2 @@
--- The money of a settled hold goes to the operator.
+-- Writes the transfers of settled holds, from the account to the operator.
 INSERT INTO transfer (debit, credit, amount, kind, request_id) SELECT account, 'house:revenue', n.settled, 'settle', n.id
