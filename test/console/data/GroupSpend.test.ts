@@ -19,7 +19,7 @@ const series = (group: string | null, is_rest = false) => ({
 })
 
 describe("the spend of a key", () => {
-  it("is that of its series", () =>
+  it("equals the spend of its series", () =>
     assert.deepStrictEqual(groupSpendOf({ data: [series("a")] }, "a"), {
       cost: 3,
       requests: 4,

@@ -26,5 +26,6 @@ describe("words", () => {
     ])
   })
 
-  it("counts in words", () => assert.deepStrictEqual([plural(1, "key"), plural(1_200, "key")], ["1 key", "1,200 keys"]))
+  it("puts a noun after a count in singular or plural", () =>
+    assert.deepStrictEqual([plural(1, "key"), plural(1_200, "key")], ["1 key", "1,200 keys"]))
 })
