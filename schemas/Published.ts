@@ -15,7 +15,7 @@ interface Document extends Record<string, unknown> {
   readonly tags: ReadonlyArray<{ readonly name: string }>
 }
 
-type Content = Readonly<Record<string, { readonly schema: Json; readonly example?: unknown }>>
+type Content = Readonly<Record<string, { readonly schema: Json; readonly examples?: unknown }>>
 
 interface Operation extends Json {
   readonly operationId: string
@@ -248,6 +248,9 @@ interface Example {
 
 const exampleOf = (id: string): Example => (examples as Readonly<Record<string, Example>>)[id] ?? {}
 
+/** As a named example: the page of the API reference fills its form with those alone. */
+const examplesOf = (value: unknown) => ({ default: { value } })
+
 /** Adds the examples of the operation's request and of its JSON answer. */
 const withExamples = (operation: Operation): Operation => {
   const { requestBody } = operation
@@ -255,10 +258,10 @@ const withExamples = (operation: Operation): Operation => {
   const responses = mapValues(operation.responses, (one, status) => {
     const json = one.content?.["application/json"]
     if (response === undefined || json === undefined || !status.startsWith("2")) return one
-    return { ...one, content: { ...one.content, "application/json": { ...json, example: response } } }
+    return { ...one, content: { ...one.content, "application/json": { ...json, examples: examplesOf(response) } } }
   })
   if (request === undefined || requestBody === undefined) return { ...operation, responses }
-  const content = mapValues(requestBody.content, (one) => ({ ...one, example: request }))
+  const content = mapValues(requestBody.content, (one) => ({ ...one, examples: examplesOf(request) }))
   return { ...operation, responses, requestBody: { ...requestBody, content } }
 }
 

@@ -20,7 +20,7 @@ const { paths } = JSON.parse(openApiText())
 
 interface Content {
   readonly schema: object
-  readonly example?: unknown
+  readonly examples?: { readonly default: { readonly value: unknown } }
 }
 
 const documentOf = ({ method, path }: { readonly method: string; readonly path: string }) =>
@@ -104,9 +104,10 @@ describe("the examples of the contract", () => {
   it("exist for every request body and every successful JSON answer", () => {
     for (const operation of operations) {
       const { requestBody, responses } = documentOf(operation)
-      for (const content of Object.values<object>(requestBody?.content ?? {})) assert.property(content, "example")
+      for (const content of Object.values<object>(requestBody?.content ?? {}))
+        assert.nestedProperty(content, "examples.default.value")
       const json = responses["200"]?.content["application/json"]
-      if (json !== undefined) assert.property(json, "example", operation.id)
+      if (json !== undefined) assert.nestedProperty(json, "examples.default.value", operation.id)
     }
   })
 
@@ -115,9 +116,11 @@ describe("the examples of the contract", () => {
       const { requestBody, responses } = documentOf(operation)
       const contents: ReadonlyArray<Content> = [
         ...Object.values<Content>(requestBody?.content ?? {}),
-        ...Object.values<Content>(responses["200"]?.content ?? {}).filter(({ example }) => example !== undefined)
+        ...Object.values<Content>(responses["200"]?.content ?? {}).filter(({ examples }) => examples !== undefined)
       ]
-      for (const { example, schema } of contents) assert.strictEqual(breach(schema, example), undefined, operation.id)
+      for (const { examples, schema } of contents) {
+        assert.strictEqual(breach(schema, examples?.default.value), undefined, operation.id)
+      }
     }
   })
 })

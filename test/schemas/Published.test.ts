@@ -45,7 +45,7 @@ const fieldsWithoutDescription = (value: unknown, schemas: Readonly<Record<strin
   const visit = (one: unknown, path: string): void => {
     if (typeof one !== "object" || one === null) return
     if (Array.isArray(one)) return one.forEach((item) => visit(item, path))
-    const { $ref, example: _, properties, ...others } = one as Fields
+    const { $ref, examples: _, properties, ...others } = one as Fields
     const name = $ref?.split("/").at(-1)
     if (name !== undefined && !seen.has(name)) {
       seen.add(name)

@@ -8,7 +8,7 @@ export interface Contract {
   readonly components: { readonly schemas: Readonly<Record<string, Json>> }
 }
 
-const TEXTS = new Set(["description", "summary", "example", "title", "tags"])
+const TEXTS = new Set(["description", "summary", "examples", "title", "tags"])
 
 /** Returns a document without the parts that no program depends on: texts, examples, tags and servers. */
 export const contractOf = (document: Contract): Contract => {

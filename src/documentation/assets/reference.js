@@ -27,6 +27,8 @@ const rules = Object.entries(tokens).map(([name, value]) => `--scalar-${name}: $
 
 window.Scalar.createApiReference(document.getElementById("reference"), {
   url: "/api/v1/openapi.json",
+  // The gateway may have other addresses than the one in the document, and the page may call only its own.
+  servers: [{ url: location.origin, description: "This gateway." }],
   _integration: "html",
   darkMode: dark,
   hideDarkModeToggle: true,

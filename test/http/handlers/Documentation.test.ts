@@ -1,6 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import examples from "../../../schemas/published/examples.json" with { type: "json" }
+import { browser, missingBrowser } from "../../support/Browser.ts"
 import { startService } from "../../support/Service.ts"
+import { announceSkip } from "../../support/Skips.ts"
+
+announceSkip("the API reference in a browser", missingBrowser)
 
 describe("the documentation", () => {
   it.live("is served as HTML, Markdown and llms.txt, and loads nothing from other sites", () =>
@@ -54,5 +59,27 @@ describe("the documentation", () => {
       for (const link of [links.documentation, links.openapi, links.models, links.mcp, links.llms])
         assert.match(link, /^http/)
     }).pipe(Effect.scoped)
+  )
+
+  it.live.skipIf(missingBrowser !== undefined)(
+    "sends an operation's example from the page of the API reference, to the address of the page",
+    () =>
+      Effect.gen(function* () {
+        const { origin } = yield* startService()
+        const chromium = yield* browser
+        const sent = yield* Effect.promise(async () => {
+          const page = await chromium.newPage()
+          await page.goto(`${origin}/docs/api#tag/chat/POST/api/v1/chat/completions`)
+          await page
+            .getByRole("button", { name: /^Test Request/ })
+            .first()
+            .click()
+          const request = page.waitForRequest((one) => one.method() === "POST")
+          await page.getByRole("button", { name: /^Send/ }).first().click()
+          return await request
+        })
+        assert.strictEqual(sent.url(), `${origin}/api/v1/chat/completions`)
+        assert.deepStrictEqual(sent.postDataJSON(), examples["chat.completions"].request)
+      }).pipe(Effect.scoped)
   )
 })
