@@ -27,18 +27,34 @@ export const curlLine = (origin: string, key: string): string =>
     `-d '{"model":"gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`
   ].join(" ")
 
-/** The URL of the service on this machine. */
-export const localOrigin = Effect.map(HttpServer.HttpServer, ({ address }) => {
-  if (!NetAddress.isInetAddress(address)) return String(address)
-  const host = NetAddress.isUnspecified(address.address) ? "127.0.0.1" : NetAddress.formatUrlHost(address.address)
-  return `http://${host}:${address.port}`
-})
+/** The origin at which this machine reaches a service that listens on this host. */
+export const originAt = (host: string, port: number): string => {
+  const literal = host.includes(":") ? `[${host}]` : host
+  return `http://${["0.0.0.0", "[::]"].includes(literal) ? "127.0.0.1" : literal}:${port}`
+}
+
+/** The origin at which this machine reaches the running service. */
+export const localOrigin = Effect.map(HttpServer.HttpServer, ({ address }) =>
+  NetAddress.isInetAddress(address)
+    ? originAt(NetAddress.formatUrlHost(address.address).replace(/^\[|\]$/g, ""), address.port)
+    : String(address)
+)
+
+/** A request to try with the demo account, as text for a terminal. */
+export const requestToTry = (origin: string, inferenceKey: string): string =>
+  [
+    "Try it:",
+    "",
+    `  ${curlLine(origin, inferenceKey)}`,
+    "",
+    `With "model":"@${demoPreset.slug}" the same request uses a preset of this account.`
+  ].join("\n")
 
 /**
  * Creates the demo account of an empty sandbox and prints its keys, which it can show only once. They are plain text in every log
  * format, because people copy them. Returns none when there is already an account or no sandbox.
  */
-export const demoAccount = Effect.gen(function* () {
+export const createDemoAccount = Effect.gen(function* () {
   const { sandbox } = yield* Config
   const accounts = yield* Accounts
   if (!sandbox || (yield* accounts.exist)) return Option.none()
@@ -47,7 +63,6 @@ export const demoAccount = Effect.gen(function* () {
   const opened = yield* customers.open(DEMO_EMAIL, DEMO_BALANCE, actor, "play")
   const presets = yield* Presets
   yield* presets.create({ accountId: opened.account.id, preset: demoPreset, actor })
-  const origin = yield* localOrigin
   yield* Console.log(
     [
       "",
@@ -55,12 +70,7 @@ export const demoAccount = Effect.gen(function* () {
       "",
       `  inference key   ${opened.inferenceKey}`,
       `  management key  ${opened.managementKey}`,
-      "",
-      "Try it:",
-      "",
-      `  ${curlLine(origin, opened.inferenceKey)}`,
-      "",
-      `With "model":"@${demoPreset.slug}" the same request uses a preset of this account.`
+      ""
     ].join("\n")
   )
   return Option.some(opened)
@@ -74,6 +84,13 @@ export const demoAccount = Effect.gen(function* () {
     PresetLimitReached: (error) => Effect.die(error)
   })
 )
+
+/** Creates the demo account of an empty sandbox, and prints its keys and a request to try. */
+export const demoAccount = Effect.gen(function* () {
+  const created = yield* createDemoAccount
+  if (Option.isSome(created)) yield* Console.log(requestToTry(yield* localOrigin, created.value.inferenceKey))
+  return created
+})
 
 /** Tells the operator of a service with real providers how to create the first account. */
 const accountHint = [

@@ -6,7 +6,7 @@ import { Accounts } from "../src/account/Accounts.ts"
 import { Audit } from "../src/account/Audit.ts"
 import { Keys } from "../src/account/Keys.ts"
 import { Customers } from "../src/billing/Customers.ts"
-import { curlLine, demoAccount, localOrigin } from "../src/Demo.ts"
+import { createDemoAccount, curlLine, demoAccount, localOrigin, originAt } from "../src/Demo.ts"
 import { Ledger } from "../src/ledger/Ledger.ts"
 import { Config } from "../src/platform/config/Config.ts"
 import { Presets } from "../src/presets/Presets.ts"
@@ -26,15 +26,18 @@ const beginning = (settings: Record<string, string>) =>
     Config.layerFrom(settings)
   )
 
-/** Creates the demo account. Returns its result and its output. */
-const shown = Effect.gen(function* () {
-  const lines: Array<string> = []
-  const captured: Console.Console = Object.assign(Object.create(globalThis.console), {
-    log: (line: string) => void lines.push(line)
+/** Runs an effect. Returns its result and its output. */
+const shownBy = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const lines: Array<string> = []
+    const captured: Console.Console = Object.assign(Object.create(globalThis.console), {
+      log: (line: string) => void lines.push(line)
+    })
+    const made = yield* Effect.provideService(effect, Console.Console, captured)
+    return { made, text: lines.join("\n") }
   })
-  const made = yield* Effect.provideService(demoAccount, Console.Console, captured)
-  return { made, text: lines.join("\n") }
-})
+
+const shown = shownBy(demoAccount)
 
 describe("the demo account", () => {
   it.live("is created once in an empty sandbox, and printed with its keys and a request to try", () =>
@@ -63,6 +66,14 @@ describe("the demo account", () => {
     }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
   )
 
+  it.live("can be created without a request to try, for a service that does not run yet", () =>
+    Effect.gen(function* () {
+      const { made, text } = yield* shownBy(createDemoAccount)
+      assert.include(text, Option.getOrThrow(made).inferenceKey)
+      assert.notInclude(text, "curl")
+    }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
+  )
+
   it.live("is not created outside the sandbox", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* shown, { made: Option.none(), text: "" })
@@ -78,4 +89,16 @@ describe("the demo account", () => {
       assert.deepStrictEqual(yield* unaware, { made: Option.none(), text: "" })
     }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
   )
+})
+
+describe("the origin for clients on this machine", () => {
+  it("is loopback for a host that means all addresses, and has IPv6 addresses in brackets", () => {
+    const origins = ["0.0.0.0", "::", "::1", "gate.local"].map((host) => originAt(host, 80))
+    assert.deepStrictEqual(origins, [
+      "http://127.0.0.1:80",
+      "http://127.0.0.1:80",
+      "http://[::1]:80",
+      "http://gate.local:80"
+    ])
+  })
 })

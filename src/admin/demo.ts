@@ -5,8 +5,9 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer } from "effect"
 import { parseArgs } from "node:util"
 import { shiftClock } from "./demo/ShiftedClock.ts"
-import { checkOptions, runDemo } from "./demo/Run.ts"
+import { checkOptions, DemoError, runDemo } from "./demo/Run.ts"
 import { layer } from "../App.ts"
+import { originAt } from "../Demo.ts"
 import { Config } from "../platform/config/Config.ts"
 import { layer as telemetry, logLayer } from "../platform/telemetry/Telemetry.ts"
 
@@ -26,22 +27,29 @@ const settings = Layer.effect(
   }))
 ).pipe(Layer.provide(Config.layer))
 
-const { values } = parseArgs({
-  options: {
-    days: { type: "string", default: "30" },
-    requests: { type: "string", default: "3000" },
-    seed: { type: "string", default: "1" }
-  }
+/** The options of the command line, as numbers. */
+const options = Effect.try({
+  try: () => {
+    const { values } = parseArgs({
+      options: {
+        days: { type: "string", default: "30" },
+        requests: { type: "string", default: "3000" },
+        seed: { type: "string", default: "1" }
+      }
+    })
+    return { days: Number(values.days), requests: Number(values.requests), seed: Number(values.seed) }
+  },
+  catch: (error) => new DemoError({ message: error instanceof Error ? error.message : String(error) })
 })
 
-const options = { days: Number(values.days), requests: Number(values.requests), seed: Number(values.seed) }
+const origin = Effect.map(Config, ({ http }) => originAt(http.host, http.port)).pipe(Effect.provide(Config.layer))
 
-const running = runDemo(options).pipe(
-  Effect.provide(layer.pipe(Layer.provideMerge(telemetry), Layer.provideMerge(logLayer), Layer.provideMerge(settings)))
-)
+const services = layer.pipe(Layer.provideMerge(telemetry), Layer.provideMerge(logLayer), Layer.provideMerge(settings))
 
-const main = checkOptions(options).pipe(
-  Effect.andThen(running),
+const main = options.pipe(
+  Effect.tap(checkOptions),
+  Effect.bind("origin", () => origin),
+  Effect.flatMap((all) => Effect.provide(runDemo(all), services)),
   Effect.catch((error) =>
     Effect.andThen(
       Console.error(`The demo cannot run: ${error.message.replaceAll(/\s*\n\s*/g, " ")}`),

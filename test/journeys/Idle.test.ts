@@ -23,7 +23,7 @@ const watching = (url: string) =>
     const active = Effect.map(
       sql<{
         count: bigint
-      }>`SELECT count(*) AS count FROM pg_stat_activity WHERE datname = ${name} AND state <> 'idle'`,
+      }>`SELECT count(*) AS count FROM pg_stat_activity WHERE datname = ${name} AND state IS DISTINCT FROM 'idle'`,
       ([row]) => Number(row!.count)
     )
     const connections = Effect.map(
@@ -71,7 +71,7 @@ describe("a node without requests", () => {
               yield* startService({ DATABASE_URL: url, LOG_LEVEL: "Warn" }, [log])
               for (let second = 0; second < minutes * 60; second++) {
                 yield* TestClock.adjust("1 second")
-                yield* TestClock.withLive(Effect.andThen(Effect.sleep("2 millis"), rest))
+                yield* TestClock.withLive(Effect.andThen(Effect.sleep("5 millis"), rest))
               }
             })
           )

@@ -5,7 +5,7 @@ import { DAY_MS } from "../../domain/Day.ts"
 import { Accounts } from "../../account/Accounts.ts"
 import { csrfTokenOf, OwnerSessions } from "../../account/OwnerSessions.ts"
 import { DEMO_EMAIL } from "../../billing/Sandbox.ts"
-import { demoAccount, localOrigin } from "../../Demo.ts"
+import { createDemoAccount, localOrigin, requestToTry } from "../../Demo.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { makeRandom, type Moment, momentsOf } from "./Calendar.ts"
 import { countOpen, followClock, forgetClock, setClockBack } from "./RunSql.ts"
@@ -21,6 +21,8 @@ export interface DemoOptions {
   readonly days: number
   readonly requests: number
   readonly seed: number
+  /** Where the service will be once its operator starts it. The demo's own has a port of the system's choice. */
+  readonly origin: string
 }
 
 /** What to do when the database fails at the very end. */
@@ -172,7 +174,7 @@ const moveTo = (sql: SqlClient.SqlClient, behindMs: number) =>
 /** The demo account; a sandbox that has none gets it, with its keys printed. */
 const demoOwner = Effect.gen(function* () {
   const [accounts, sessions, sql] = [yield* Accounts, yield* OwnerSessions, yield* SqlClient.SqlClient]
-  yield* demoAccount
+  const created = yield* createDemoAccount
   const account = yield* accounts.findByEmail(DEMO_EMAIL)
   if (account === undefined)
     return yield* new DemoError({
@@ -181,7 +183,7 @@ const demoOwner = Effect.gen(function* () {
   const { id, token } = yield* sql.withTransaction(sessions.begin(account.id))
   const api = `${yield* localOrigin}/api/v1`
   const owner: Owner = { api, cookie: `svc_session=${token}`, csrfToken: csrfTokenOf(token) }
-  return { account, owner, end: sql.withTransaction(sessions.end(account.id, id)) }
+  return { account, created, owner, end: sql.withTransaction(sessions.end(account.id, id)) }
 })
 
 /** Waits until every request has ended. After a hang-up the settlement follows a little later, and the clock must not jump before it. */
@@ -241,13 +243,13 @@ const live = (
   }).pipe(Effect.scoped)
 
 /** Refuses what the demo cannot do, before the service starts for it. */
-export const checkOptions = ({ days, requests, seed }: DemoOptions): Effect.Effect<void, DemoError> =>
+export const checkOptions = ({ days, requests, seed }: Omit<DemoOptions, "origin">): Effect.Effect<void, DemoError> =>
   days >= 2 && days <= 90 && requests >= 1 && requests <= 100_000 && Number.isInteger(seed)
     ? Effect.void
     : new DemoError({ message: "--days must be 2 to 90, --requests 1 to 100,000, and --seed a whole number." })
 
 /** Runs the demo on the service that is built beside it. */
-export const runDemo = Effect.fn("runDemo")(function* ({ days, requests, seed }: DemoOptions) {
+export const runDemo = Effect.fn("runDemo")(function* ({ days, origin, requests, seed }: DemoOptions) {
   const { sandbox } = yield* Config
   if (!sandbox)
     return yield* new DemoError({
@@ -257,7 +259,7 @@ export const runDemo = Effect.fn("runDemo")(function* ({ days, requests, seed }:
   const random = makeRandom(seed)
   const moments = momentsOf(days, requests, Date.now(), random)
   const began = performance.now()
-  const { account, end, owner } = yield* demoOwner
+  const { account, created, end, owner } = yield* demoOwner
   const { sent, served } = yield* followClock(sql, account.id).pipe(
     Effect.andThen(live(sql, account.id, owner, moments, random)),
     Effect.ensuring(Effect.catch(Effect.andThen(forgetClock(sql), end), () => Console.error(LEFT_BEHIND))),
@@ -268,5 +270,6 @@ export const runDemo = Effect.fn("runDemo")(function* ({ days, requests, seed }:
     `Sent ${sent.toLocaleString("en-US")} requests over ${days} simulated days in ${seconds} s; ${served.toLocaleString("en-US")} were ` +
       `served, and the rest failed or were cancelled as they should. Start the service with \`npm start\` and sign in as ${DEMO_EMAIL}.`
   )
+  if (Option.isSome(created)) yield* Console.log(`\n${requestToTry(origin, created.value.inferenceKey)}`)
   return Option.some({ sent, served })
 })
