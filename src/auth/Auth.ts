@@ -82,18 +82,34 @@ const keyOf = (header: string): string | undefined => {
   return key === undefined || !isWellFormedKey(key) ? undefined : key
 }
 
-const notBearer = failure({ _tag: "InvalidApiKey", detail: "The header `Authorization` must be `Bearer <key>`" })
+/** The header that a key was sent in. */
+export type KeyHeader = "authorization" | "x-api-key"
 
-const foreignKey = failure({
-  _tag: "InvalidApiKey",
-  detail: "`Authorization` must contain a key of this service: `svc_sk_…` for inference or `svc_mk_…` for management"
-})
+/** Why the value of each header is not a key. */
+export const notInForm: Readonly<Record<KeyHeader, Failure>> = {
+  authorization: failure({ _tag: "InvalidApiKey", detail: "`Authorization` must be `Bearer <key>`" }),
+  "x-api-key": failure({
+    _tag: "InvalidApiKey",
+    detail: "`x-api-key` must be the key alone, such as `svc_sk_…`"
+  })
+}
+
+const foreignKeyIn = (header: string): Failure =>
+  failure({
+    _tag: "InvalidApiKey",
+    detail: `\`${header}\` must contain a key of this service: \`svc_sk_…\` for inference or \`svc_mk_…\` for management`
+  })
+
+const foreignKey: Readonly<Record<KeyHeader, Failure>> = {
+  authorization: foreignKeyIn("Authorization"),
+  "x-api-key": foreignKeyIn("x-api-key")
+}
 
 /** Returns the failure for a key with a wrong form. An operator key is recognized by its form alone and never looked up here. */
-const malformed = (authorization: string, kind: KeyKind): Failure => {
+const malformed = (authorization: string, kind: KeyKind, header: KeyHeader): Failure => {
   if (ofOperator.test(authorization)) return failure({ _tag: "WrongKeyKind", needed: kind })
-  if (!/^bearer +\S+ *$/i.test(authorization)) return notBearer
-  return /^bearer +svc_/i.test(authorization) ? invalidKey : foreignKey
+  if (!/^bearer +\S+ *$/i.test(authorization)) return notInForm[header]
+  return /^bearer +svc_/i.test(authorization) ? invalidKey : foreignKey[header]
 }
 
 /** Fails unless both the key and its account are active. */
@@ -117,9 +133,14 @@ export class Auth extends Context.Service<
     /**
      * Returns the principal of the key in the header. Fails with `MissingApiKey` without a header, `InvalidApiKey` for anything but an
      * active key, `AccountSuspended` or `AccountClosed` for a key of such an account, `WrongKeyKind` for a key of the other kind, and
-     * `StoreUnavailable`, never a 401, when the gateway cannot read keys.
+     * `StoreUnavailable`, never a 401, when the gateway cannot read keys. A message about the form of the key names `header`, which is
+     * `Authorization` by default.
      */
-    readonly authenticate: (authorization: string | undefined, kind: KeyKind) => Effect.Effect<Principal, Failure>
+    readonly authenticate: (
+      authorization: string | undefined,
+      kind: KeyKind,
+      header?: KeyHeader
+    ) => Effect.Effect<Principal, Failure>
     /**
      * Returns the cached principal of a key; undefined when there is none. Use it only for operations that check the key again, as a
      * hold does. With `connection`, the next request with the same header on that connection need not hash the key again.
@@ -201,10 +222,10 @@ export class Auth extends Context.Service<
       const forget = (keyId: string) => forgetWhere((principal) => principal.keyId === keyId)
 
       return Auth.of({
-        authenticate: (authorization, kind) => {
+        authenticate: (authorization, kind, header = "authorization") => {
           if (authorization === undefined || authorization === "") return Effect.fail(missingKey)
           const key = keyOf(authorization)
-          if (key === undefined) return Effect.fail(malformed(authorization, kind))
+          if (key === undefined) return Effect.fail(malformed(authorization, kind, header))
           return Effect.flatMap(read(key), (principal) => ofKind(principal, kind))
         },
         remembered: (authorization = "", kind, connection) => {

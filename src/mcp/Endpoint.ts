@@ -6,7 +6,7 @@ import { Auth } from "../auth/Auth.ts"
 import { objectOf } from "../dialects/Decode.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { PublicUrl } from "../platform/outbound/PublicUrl.ts"
-import { eitherOf, makeAuthenticated, makeCounter, labelRequest } from "../http/edge/Access.ts"
+import { type Credential, eitherOf, makeAuthenticated, makeCounter, labelRequest } from "../http/edge/Access.ts"
 import { readJsonText } from "../http/edge/Body.ts"
 import { makeRefuse } from "../http/edge/Edge.ts"
 import { Exchange } from "../http/edge/Exchange.ts"
@@ -164,13 +164,13 @@ const makeAdmission = ({ isPaid }: ServerHandlers) =>
     const auth = yield* Auth
     const authenticated = yield* makeAuthenticated
     const { count } = yield* makeCounter
-    const read = (exchange: Exchange, authorization: string | undefined): Effect.Effect<Sender, Failure> =>
-      Effect.map(authenticated(exchange, authorization, "inference"), (principal) => ({ principal, read: true }))
+    const read = (exchange: Exchange, credential: Credential): Effect.Effect<Sender, Failure> =>
+      Effect.map(authenticated(exchange, credential, "inference"), (principal) => ({ principal, read: true }))
     return {
-      sender: (exchange: Exchange, authorization: string | undefined): Effect.Effect<Sender, Failure> =>
+      sender: (exchange: Exchange, credential: Credential): Effect.Effect<Sender, Failure> =>
         Effect.suspend(() => {
-          const principal = auth.remembered(authorization, "inference")
-          return principal === undefined ? read(exchange, authorization) : Effect.succeed({ principal, read: false })
+          const principal = auth.remembered(credential.authorization, "inference")
+          return principal === undefined ? read(exchange, credential) : Effect.succeed({ principal, read: false })
         }),
       /**
        * The call of a tool counts against the limit of its operation when it runs, every other message against the default. The
@@ -178,7 +178,7 @@ const makeAdmission = ({ isPaid }: ServerHandlers) =>
        */
       message: (
         exchange: Exchange,
-        authorization: string | undefined,
+        credential: Credential,
         sender: Sender,
         message: unknown
       ): Effect.Effect<Principal, Failure> =>
@@ -186,7 +186,7 @@ const makeAdmission = ({ isPaid }: ServerHandlers) =>
           const tool = toolIn(message)
           const paid = tool === undefined ? undefined : isPaid(tool)
           const counted = paid === undefined ? count(exchange, sender.principal) : Effect.void
-          const fresh = paid === true || sender.read ? Effect.succeed(sender) : read(exchange, authorization)
+          const fresh = paid === true || sender.read ? Effect.succeed(sender) : read(exchange, credential)
           return Effect.andThen(
             counted,
             Effect.map(fresh, ({ principal }) => principal)
@@ -238,7 +238,7 @@ export const makeEndpoint = (server: ServerHandlers) =>
     const admitted = (
       run: (
         sender: Sender,
-        authorization: string | undefined,
+        credential: Credential,
         exchange: Exchange
       ) => Effect.Effect<Response, Failure, HttpServerRequest.HttpServerRequest>
     ) =>
@@ -247,20 +247,20 @@ export const makeEndpoint = (server: ServerHandlers) =>
         const exchange = yield* Exchange
         exchange.errors = "rpc"
         labelRequest(exchange, { method: request.method, path: MCP_PATH })
-        const authorization = eitherOf(request.headers)
+        const credential = eitherOf(request.headers)
         const refused = yield* Effect.result(sameSite(request, publicUrl.base()))
         if (Result.isFailure(refused)) return yield* refuse(exchange, refused.failure)
-        return yield* Effect.flatMap(admission.sender(exchange, authorization), (sender) =>
-          run(sender, authorization, exchange)
+        return yield* Effect.flatMap(admission.sender(exchange, credential), (sender) =>
+          run(sender, credential, exchange)
         ).pipe(Effect.catch((failed) => Effect.as(logFailure(failed, exchange), refusal(failed, exchange, null))))
       })
 
-    const post = admitted((sender, authorization, exchange) =>
+    const post = admitted((sender, credential, exchange) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { text, value } = yield* readJsonText(request)
         const id = idOf(value)
-        return yield* Effect.flatMap(admission.message(exchange, authorization, sender, value), (principal) => {
+        return yield* Effect.flatMap(admission.message(exchange, credential, sender, value), (principal) => {
           exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
           return serve({ principal, exchange, headers: request.headers }, request, text)
         }).pipe(
@@ -271,10 +271,10 @@ export const makeEndpoint = (server: ServerHandlers) =>
       })
     )
 
-    const end = admitted(({ principal }, authorization, exchange) =>
+    const end = admitted(({ principal }, credential, exchange) =>
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
-        yield* admission.message(exchange, authorization, { principal, read: false }, undefined)
+        yield* admission.message(exchange, credential, { principal, read: false }, undefined)
         const session = headers[SESSION]
         if (session === undefined) return yield* Effect.fail(noSession)
         yield* sessions.end(principal.keyId, session)

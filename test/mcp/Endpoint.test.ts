@@ -54,6 +54,8 @@ describe("/mcp", () => {
       const response = yield* send(origin, undefined, list, headers)
       assert.strictEqual(response.status, 200)
       assert.isAbove((yield* json(response)).result.tools.length, 5)
+      const bearer = yield* send(origin, undefined, list, { ...headers, "x-api-key": `Bearer ${inferenceKey}` })
+      assert.match((yield* json(bearer)).error.message, /^`x-api-key` must be the key alone/)
     }).pipe(Effect.scoped)
   )
 

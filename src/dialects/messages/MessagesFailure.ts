@@ -11,7 +11,7 @@ const words: Readonly<Record<string, MessagesErrorObject["type"]>> = {
 }
 
 /** On other endpoints, a key can be sent in one way only. */
-const MISSING_KEY = "Send your API key as `x-api-key: <key>` or as `Authorization: Bearer <key>`"
+const MISSING_KEY = "Send your API key as `x-api-key: <key>` or as `Authorization: Bearer <key>`."
 
 /** Anthropic's tool runner asks for a thread by default. Only this detail makes it continue without one. */
 const NO_THREADS = { details: { error_code: "thread_unsupported_request", unsupported: ["thread"] } } as const

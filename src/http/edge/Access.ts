@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util"
 import { Caller, type Principal } from "../../../schemas/Access.ts"
 import { Operation, type OperationFacts } from "../../../schemas/Operation.ts"
 import type { KeyKind } from "../../account/Keys.ts"
-import { Auth } from "../../auth/Auth.ts"
+import { Auth, type KeyHeader } from "../../auth/Auth.ts"
 import { allows } from "../../auth/Scopes.ts"
 import { type Failure, failure } from "../../domain/Failure.ts"
 import { Config } from "../../platform/config/Config.ts"
@@ -85,11 +85,19 @@ export const labelRequest = (
   span.set({ "http.route": path })
 }
 
+/** What a request sent as its credential. */
+export interface Credential {
+  /** The value of the `Authorization` header, or a key from another header as such a value. */
+  readonly authorization: string | undefined
+  /** The header that contained it. */
+  readonly header: KeyHeader
+}
+
 /** The bearer token, or the key in `x-api-key` as one. */
-export const eitherOf = (headers: OperationRequest["headers"]): string | undefined => {
+export const eitherOf = (headers: OperationRequest["headers"]): Credential => {
   const { authorization, "x-api-key": key } = headers
-  if (authorization !== undefined && authorization !== "") return authorization
-  return key === undefined || key === "" ? undefined : `Bearer ${key}`
+  if (key === undefined || key === "" || (authorization !== undefined && authorization !== "")) return bearerOf(headers)
+  return { authorization: `Bearer ${key}`, header: "x-api-key" }
 }
 
 /** Checks a credential, and counts an invalid one against the client's address. */
@@ -117,8 +125,12 @@ export const makeTried = Effect.gen(function* () {
 export const makeAuthenticated = Effect.gen(function* () {
   const auth = yield* Auth
   const tried = yield* makeTried
-  return (exchange: Exchange, authorization: string | undefined, kind: KeyKind): Effect.Effect<Principal, Failure> =>
-    tried(exchange, authorization ?? "", auth.authenticate(authorization, kind))
+  return (
+    exchange: Exchange,
+    { authorization, header }: Credential,
+    kind: KeyKind
+  ): Effect.Effect<Principal, Failure> =>
+    tried(exchange, authorization ?? "", auth.authenticate(authorization, kind, header))
 })
 
 /** A response, or the failure that the edge turns into one. */
@@ -139,7 +151,7 @@ export type Admit = (principal: Principal, counted: boolean) => Effect.Effect<vo
 
 /** A contract operation that requires a key. */
 interface KeyRequest extends Pick<OperationRequest, "endpoint" | "exchange"> {
-  readonly authorization: string | undefined
+  readonly credential: Credential
   readonly kind: KeyKind
 }
 
@@ -174,14 +186,15 @@ export const makeAdmitted = Effect.gen(function* () {
   const auth = yield* Auth
   const authenticated = yield* makeAuthenticated
   return (
-    { authorization, endpoint, exchange, kind }: KeyRequest,
+    { credential, endpoint, exchange, kind }: KeyRequest,
     handle: ResponseEffect<Caller>,
     admit: Admit
   ): ResponseEffect => {
-    const read = authenticated(exchange, authorization, kind)
+    const read = authenticated(exchange, credential, kind)
     const as = (principal: Principal) => Effect.provideService(handle, Caller, principal)
     const { moves, scope } = factsOf(endpoint)
-    const known = endpoint.method === "GET" && moves !== true ? auth.remembered(authorization, kind) : undefined
+    const known =
+      endpoint.method === "GET" && moves !== true ? auth.remembered(credential.authorization, kind) : undefined
     if (known === undefined || (scope !== undefined && !allows(known.scopes, scope))) {
       return Effect.flatMap(read, (principal) => Effect.andThen(admit(principal, false), as(principal)))
     }
@@ -208,20 +221,24 @@ export const makeByInferenceKey = Effect.gen(function* () {
   const auth = yield* Auth
   const admit = yield* makeAdmit
   const admitted = yield* makeAdmitted
-  return (authorizationOf: (headers: OperationRequest["headers"]) => string | undefined): Access<Caller> =>
+  return (credentialOf: (headers: OperationRequest["headers"]) => Credential): Access<Caller> =>
     ({ endpoint, exchange, headers }, handle) => {
-      const authorization = authorizationOf(headers)
+      const credential = credentialOf(headers)
       const goOn: Admit = (principal, counted) => (counted ? Effect.void : admit(exchange, principal, endpoint))
       // The hold of a paid operation checks the key again, so a cached one is sufficient up to there.
-      const known = factsOf(endpoint).charge === "free" ? undefined : auth.remembered(authorization, "inference")
+      const known =
+        factsOf(endpoint).charge === "free" ? undefined : auth.remembered(credential.authorization, "inference")
       return known === undefined
-        ? admitted({ exchange, authorization, kind: "inference", endpoint }, handle, goOn)
+        ? admitted({ exchange, credential, kind: "inference", endpoint }, handle, goOn)
         : Effect.flatMapEager(goOn(known, false), () => Effect.provideService(handle, Caller, known))
     }
 })
 
 /** The header with the credential of every operation but Anthropic's. */
-export const bearerOf = ({ authorization }: OperationRequest["headers"]): string | undefined => authorization
+export const bearerOf = ({ authorization }: OperationRequest["headers"]): Credential => ({
+  authorization,
+  header: "authorization"
+})
 
 /**
  * Counts a request that needs no key against the default limit: that of its key if it has a valid one of either kind, or else of the

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Caller, type Principal, type SignedInOwner } from "../../../schemas/Access.ts"
 import { allows, scopes } from "../../auth/Scopes.ts"
 import { failure } from "../../domain/Failure.ts"
-import { type Access, type Admit, factsOf, makeAdmitted, makeCounter } from "./Access.ts"
+import { type Access, type Admit, bearerOf, factsOf, makeAdmitted, makeCounter } from "./Access.ts"
 import { makeBySession } from "./OwnerAccess.ts"
 
 /** What an owner may do: everything that a management key with all scopes may do. */
@@ -33,7 +33,7 @@ export const makeByManagementKey = Effect.gen(function* () {
       const refused = Effect.fail(failure({ _tag: "InsufficientScope", scope }))
       return counted ? refused : Effect.andThen(count(exchange, principal), refused)
     }
-    const keyRequest = { exchange, authorization: headers["authorization"], kind: "management", endpoint } as const
+    const keyRequest = { exchange, credential: bearerOf(headers), kind: "management", endpoint } as const
     return admitted(keyRequest, handle, admit)
   }
   return access

@@ -4,6 +4,7 @@ import { OperatorCaller, CurrentOperator, type SignedInOperator } from "../../..
 import { isWellFormedKey } from "../../account/Keys.ts"
 import { isOperatorKey, OperatorKeys } from "../../account/OperatorKeys.ts"
 import { OperatorSessions } from "../../account/OperatorSessions.ts"
+import { notInForm } from "../../auth/Auth.ts"
 import { type Failure, failure } from "../../domain/Failure.ts"
 import { PublicUrl } from "../../platform/outbound/PublicUrl.ts"
 import { operatorCookie } from "../handlers/console/Cookie.ts"
@@ -28,7 +29,8 @@ const makeByOperatorKey = Effect.gen(function* () {
   /** A key of an account is not even looked up here: its form is enough. */
   const read = (authorization: string): Effect.Effect<string, Failure> => {
     if (authorization === "") return Effect.fail(missing)
-    const key = /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ""
+    const key = /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+    if (key === undefined) return Effect.fail(notInForm.authorization)
     if (isWellFormedKey(key)) return Effect.fail(wrongKind)
     if (!isOperatorKey(key)) return Effect.fail(invalid)
     return keys.find(key).pipe(

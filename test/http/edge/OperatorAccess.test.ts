@@ -30,6 +30,10 @@ describe("operator keys", () => {
       assert.deepStrictEqual(codeOf(yield* operating(service, unknown)("GET", "/accounts")), [401, "invalid_api_key"])
       const bare = yield* get(`${service.api}/operator/accounts`, "")
       assert.strictEqual(bare.status, 401)
+      const basic = yield* Effect.promise(() =>
+        fetch(`${service.api}/operator/accounts`, { headers: { authorization: key } })
+      )
+      assert.strictEqual((yield* json(basic)).error.message, "`Authorization` must be `Bearer <key>`.")
     }).pipe(Effect.scoped)
   )
 

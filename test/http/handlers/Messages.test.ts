@@ -263,10 +263,30 @@ describe("the key of a message", () => {
         [response.status, body.type, body.error.type, body.error.code],
         [401, "error", "authentication_error", "missing_api_key"]
       )
-      assert.match(body.error.message, /x-api-key.*Bearer/)
+      assert.match(body.error.message, /x-api-key.*Bearer.*\.$/)
       assert.strictEqual(response.headers.get("request-id"), body.request_id)
       const malformed = yield* Effect.flatMap(send(service, { "x-api-key": "sk ant" }), json)
       assert.strictEqual(malformed.error.code, "invalid_api_key")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is refused in the wrong form with the name of the header that contained it", () =>
+    Effect.gen(function* () {
+      const { key, service } = yield* asking()
+      const messageFor = (headers: Record<string, string>) =>
+        Effect.map(Effect.flatMap(send(service, headers), json), ({ error }) => error.message)
+      const alone = "`x-api-key` must be the key alone, such as `svc_sk_…`."
+      assert.strictEqual(yield* messageFor({ "x-api-key": `Bearer ${key}` }), alone)
+      assert.strictEqual(yield* messageFor({ "x-api-key": "sk ant" }), alone)
+      assert.match(
+        yield* messageFor({ "x-api-key": "sk-ant-api03" }),
+        /^`x-api-key` must contain a key of this service/
+      )
+      assert.strictEqual(yield* messageFor({ authorization: key }), "`Authorization` must be `Bearer <key>`.")
+      assert.strictEqual(
+        yield* messageFor({ authorization: key, "x-api-key": key }),
+        "`Authorization` must be `Bearer <key>`."
+      )
     }).pipe(Effect.scoped)
   )
 
