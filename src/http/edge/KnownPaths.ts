@@ -99,6 +99,13 @@ const hintFor = (path: string): string | undefined => {
   return hint ?? (path.startsWith(`${API_PREFIX}/`) ? undefined : `the API is below ${API_PREFIX}`)
 }
 
+/**
+ * Whether a client of Anthropic's API probably sent a request to an unknown path: below a wrong base URL, or for an operation that does
+ * not exist, such as batches. That client reads no other error form.
+ */
+const isOfMessages = (path: string): boolean =>
+  path.replace(MISPLACED, "").startsWith("/messages/") || /\/messages(?:\/count_tokens)?\/?$/.test(path)
+
 export interface RoutingFailure {
   readonly reason: Reason
   readonly form: ErrorForm | undefined
@@ -117,7 +124,6 @@ export const routingFailureOf = (method: string, path: string, originalPath: str
   if (path.startsWith(MODELS) && (method === "GET" || method === "HEAD")) {
     return { reason: { _tag: "NotFound", what: "model", id: path.slice(MODELS.length) }, form: undefined }
   }
-  // Under messages, only Anthropic's clients request operations that do not exist, such as batches.
-  const form = path.startsWith(`${API_PREFIX}/messages/`) ? "messages" : undefined
+  const form = isOfMessages(path) ? "messages" : undefined
   return { reason: { _tag: "UnknownRoute", method, path: originalPath, hint: hintFor(path) }, form }
 }

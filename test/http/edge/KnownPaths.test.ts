@@ -33,6 +33,32 @@ describe("a request without an operation", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("gets an error that Anthropic's clients can read below a wrong base URL", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* startService()
+      for (const path of [
+        "/messages",
+        "/v1/messages",
+        "/api/messages",
+        "/api/v1/v1/messages",
+        "/gateway/v1/messages",
+        "/api/v1/v1/messages/count_tokens",
+        "/v1/messages/batches"
+      ]) {
+        const response = yield* post(`${origin}${path}`, "k", chat)
+        const body = yield* json(response)
+        assert.deepStrictEqual(
+          [response.status, body.type, body.error.type, body.error.code, body.request_id],
+          [404, "error", "not_found_error", "unknown_route", response.headers.get("request-id")],
+          path
+        )
+      }
+      for (const path of ["/v1/chat/completions", "/api/v1/no/such/path"]) {
+        assert.notProperty(yield* Effect.flatMap(post(`${origin}${path}`, "k", chat), json), "type", path)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("gets 404 for an unknown model, however many slashes its id has", () =>
     Effect.gen(function* () {
       const { api } = yield* startService()
