@@ -11,6 +11,7 @@ import { type CaseName, caseNames, fateOf, isOf, questionOf } from "./cases.ts"
 import type { Dialect, Json, WireEvent } from "./dialect.ts"
 import { dialects } from "./dialects.ts"
 import { askStreamed, askTwice, Golden, type Played } from "./stage.ts"
+import { nano } from "../support/Amounts.ts"
 
 const placeOf = (dialect: Dialect, adapter: Adapter, name: CaseName): string =>
   `${dialect.name}/${adapter.name}/${name}.json`
@@ -47,9 +48,6 @@ const textOf = ({ streamed, whole }: Played): string => {
   const events = streamed === undefined ? [] : [`  "events": ${lines(streamed.events)}`]
   return `{\n${[...shown, ...events].join(",\n")}\n}\n`
 }
-
-/** Converts an amount in USD to nano-USD. */
-const nano = (usd: number): bigint => BigInt(Math.round(usd * 1e9))
 
 /** Checks that the receipt shows exactly the charge to the balance. */
 const paidAsSaid = ({ paid, receipt }: { readonly paid: bigint; readonly receipt: Json }) => {

@@ -3,7 +3,8 @@ import { LLMock } from "@copilotkit/aimock"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstream } from "../providers/upstream.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { receiptOfResponse } from "../support/ReadReceipts.ts"
+import { json, post, startService } from "../support/Service.ts"
 import { frames, lastFrame, textOf } from "../support/Streams.ts"
 
 const model = "claude-sonnet-4-5"
@@ -20,10 +21,6 @@ const paying = (baseUrl: string) =>
     })
     return { service, ...(yield* service.account(10)) }
   })
-
-/** Reads the receipt of a response whose body or events have been read. */
-const receiptOf = (service: Service, key: string, response: Response) =>
-  Effect.flatMap(get(`${service.api}/requests/${response.headers.get("x-request-id")}`, key), json)
 
 describe("Anthropic", () => {
   it.live("serves plain and streamed requests and charges its published price", () =>
@@ -56,7 +53,7 @@ describe("Anthropic", () => {
       assert.strictEqual(lastFrame(all).cost_usd, cost)
 
       for (const response of [plain, stream]) {
-        const receipt = yield* receiptOf(service, inferenceKey, response)
+        const receipt = yield* receiptOfResponse(service, inferenceKey, response)
         assert.deepInclude(receipt, { status: "succeeded", cost_usd: cost, usage_basis: "reported" })
         assert.deepInclude(receipt.usage, { input_tokens: 12, cached_tokens: 0, output_tokens: 34 })
       }
@@ -114,7 +111,7 @@ describe("Anthropic", () => {
         responses.push(response)
       }
       for (const response of responses) {
-        const receipt = yield* receiptOf(service, inferenceKey, response)
+        const receipt = yield* receiptOfResponse(service, inferenceKey, response)
         // 100 × $3 + 2,000 × $0.30 + 400 × $3.75 + 50 × $15, per million.
         assert.strictEqual(receipt.cost_usd, 0.00315)
         assert.deepInclude(receipt.usage, {

@@ -16,6 +16,7 @@ import type { Message, MessageCreateParamsNonStreaming, MessageParam } from "@an
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { z } from "zod"
+import { nano } from "../support/Amounts.ts"
 import { type Service, startService } from "../support/Service.ts"
 
 const model = "claude-sonnet-4-6"
@@ -35,8 +36,6 @@ const sandbox = (steering: string) => ({ headers: { "x-svc-sandbox": steering } 
 
 const clientOf = ({ origin }: Service, apiKey: string, options: ClientOptions = {}) =>
   new Anthropic({ apiKey, baseURL: `${origin}/api`, maxRetries: 0, ...options })
-
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
 /** A test with a running gateway and an account that has $10. */
 const journey = (

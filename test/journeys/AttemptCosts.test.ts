@@ -4,7 +4,8 @@ import { Effect, Schedule } from "effect"
 import { verifyUsageBooks } from "../../src/usage/UsageBooks.ts"
 import type { SqlClient } from "effect/sql"
 import { operatorScene } from "../http/handlers/operator/scene.ts"
-import { get, json, post } from "../support/Service.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { post } from "../support/Service.ts"
 import { spendSeenBy } from "../support/ProviderSpend.ts"
 import { eventually } from "../support/Eventually.ts"
 
@@ -76,7 +77,7 @@ describe("an attempt that fails after its provider has started work", () => {
       assert.deepStrictEqual([shown.attempt_costs.length, shown.attempt_cost_usd], [1, wasted.cost_usd])
       assert.notStrictEqual(shown.provider, "openai")
       assert.isAbove(shown.provider_cost_usd, 0)
-      const own = yield* Effect.flatMap(get(`${service.api}/requests/${id}`, inferenceKey), json)
+      const own = yield* receiptOf(service, inferenceKey, id)
       assert.notMatch(JSON.stringify(own), /attempt_cost/)
       assert.strictEqual(own.cost_usd, shown.cost_usd)
       const { data, totals } = yield* report("provider")

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import type { RequestReceipt } from "../../schemas/account/Requests.ts"
 import { sessionClient } from "../support/Mcp.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const messages = [{ role: "user", content: "How long did that take?" }]
@@ -28,7 +29,7 @@ const streams = ["/chat/completions", "/responses", "/messages"].map(
 )
 
 const closedReceipt = (service: Service, key: string, id: string): Effect.Effect<RequestReceipt> =>
-  Effect.repeat(Effect.flatMap(get(`${service.api}/requests/${id}`, key), json), {
+  Effect.repeat(receiptOf(service, key, id), {
     schedule: Schedule.spaced("20 millis"),
     until: ({ status }: RequestReceipt) => status !== "open"
   })

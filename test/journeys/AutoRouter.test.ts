@@ -3,8 +3,10 @@ import { Effect, Exit, Schema } from "effect"
 import { ChatCompletion, ChatCompletionChunk } from "../../schemas/inference/ChatCompletions.ts"
 import { RoutingSummary } from "../../schemas/Routing.ts"
 import { upstream } from "../providers/upstream.ts"
+import { nano } from "../support/Amounts.ts"
 import { managing } from "../support/Management.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { json, post, type Service, startService } from "../support/Service.ts"
 import { frames, lastFrame } from "../support/Streams.ts"
 
 const CODE = "Write a Python function that merges two sorted lists."
@@ -29,7 +31,6 @@ const answered = (service: Service, key: string, body: object) =>
     return answer
   })
 
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 const closed = { onExcessProperty: "error" } as const
 
 /** Starts a fake host of the classifier that answers with the label of its script. */
@@ -97,7 +98,7 @@ describe("svc/auto", () => {
       )
       assert.strictEqual(answer.resolved_model, decision.candidates[0])
       assert.include(decision.reasoning, answer.resolved_model)
-      const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${answer.request_id}`, inferenceKey), json)
+      const receipt = yield* receiptOf(service, inferenceKey, answer.request_id)
       const kept = Schema.decodeUnknownSync(RoutingSummary)(receipt.routing, closed)
       assert.deepStrictEqual(kept.router, decision)
       assert.deepStrictEqual([receipt.model, receipt.resolved_model], ["svc/auto", answer.resolved_model])

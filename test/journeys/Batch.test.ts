@@ -3,6 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { ErrorBody } from "../../schemas/Errors.ts"
 import { BatchList } from "../../schemas/inference/Batch.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const decode = Schema.decodeUnknownSync(BatchList, { onExcessProperty: "error" })
@@ -22,16 +24,11 @@ const failing = { "x-svc-sandbox": "fault=error,provider=anthropic" }
 const run = (service: Service, key: string, requests: unknown, headers: Record<string, string> = {}) =>
   post(`${service.api}/batch`, key, { requests }, headers)
 
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
-
 const spent = (service: Service, accountId: string, usd: number) =>
   Effect.map(service.balance(accountId), ({ held, posted }) => {
     assert.strictEqual(held, 0n, "no hold is left")
     return BigInt(usd) * 1_000_000_000n - posted
   })
-
-const receiptOf = (service: Service, key: string, id: string) =>
-  Effect.flatMap(get(`${service.api}/requests/${id}`, key), json)
 
 describe("a batch", () => {
   it.live("serves requests of several operations, each with its own receipt and charge", () =>

@@ -10,12 +10,11 @@ import OpenAI, { toFile } from "openai"
 import { Jobs } from "../../src/jobs/Jobs.ts"
 import { verify } from "../../src/ledger/Verify.ts"
 import { environment, makeGateway, program } from "../crash/Gateway.ts"
+import { nano } from "../support/Amounts.ts"
 import { until } from "../support/Until.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
 import { bucket, startS3 } from "../support/S3.ts"
 import { get, json, post, startService } from "../support/Service.ts"
-
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
 const DOLLARS = 50
 

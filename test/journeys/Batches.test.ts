@@ -4,6 +4,8 @@ import { Effect, Schema } from "effect"
 import OpenAI, { toFile } from "openai"
 import { BatchObject } from "../../schemas/inference/Batches.ts"
 import { FileObject } from "../../schemas/inference/Files.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const clientOf = (service: Service, apiKey: string) => new OpenAI({ baseURL: service.api, apiKey, maxRetries: 0 })
@@ -63,8 +65,6 @@ const linesOf = (client: OpenAI, id: string | null | undefined): Effect.Effect<R
           .map((line) => JSON.parse(line))
       })
 
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
-
 describe("a batch in the background", () => {
   it.live("writes the answers of the served lines into the output file, and the failures into the error file", () =>
     Effect.gen(function* () {
@@ -115,10 +115,7 @@ describe("a batch in the background", () => {
           ["more", 400, "validation_error", "more"]
         ]
       )
-      const receipt = yield* Effect.flatMap(
-        get(`${service.api}/requests/${output[3].response.request_id}`, inferenceKey),
-        json
-      )
+      const receipt = yield* receiptOf(service, inferenceKey, output[3].response.request_id)
       assert.deepInclude(receipt, { operation: "chat.completions", idempotency_key: `batch:${batch.id}:3` })
       assert.deepStrictEqual(yield* service.faults, [])
 

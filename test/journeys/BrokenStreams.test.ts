@@ -1,12 +1,13 @@
 /** Hosts that send an error within a stream or end it without its last line: the fallback, the client's answer and the charge. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { upstream } from "../providers/upstream.ts"
 import { dialects } from "../support/Dialects.ts"
-import { get, json, post, startService } from "../support/Service.ts"
+import { endedReceiptOf } from "../support/ReadReceipts.ts"
+import { post, startService } from "../support/Service.ts"
 
 const MODEL = "meta-llama/llama-3.3-70b-instruct"
 const TEXT = "It works."
@@ -64,17 +65,13 @@ describe("a stream that contains an error", () => {
       () =>
         Effect.gen(function* () {
           const { account, asked, inferenceKey, says, service } = yield* scene
-          const receiptOf = (id: string) =>
-            Effect.flatMap(get(`${service.api}/requests/${id}`, inferenceKey), json).pipe(
-              Effect.repeat({ until: ({ status }) => status !== "open", schedule: Schedule.spaced("10 millis") })
-            )
           const ask = Effect.fnUntraced(function* (stream: boolean) {
             asked.length = 0
             const response = yield* post(`${service.api}${dialect.path}`, inferenceKey, body(stream))
             const text = yield* Effect.promise(() => response.text())
             assert.strictEqual(response.status, 200, text)
             assert.notInclude(text, "planted")
-            return { text, receipt: yield* receiptOf(response.headers.get("x-request-id") ?? "") }
+            return { text, receipt: yield* endedReceiptOf(service, inferenceKey, response.headers.get("x-request-id")) }
           })
           const ways = body(true) === undefined ? [false] : [false, true]
           // Few enough failures that no breaker opens.

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { NANO_PER_CENT } from "../../src/domain/Money.ts"
+import { nano } from "../support/Amounts.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { eventually } from "../support/Eventually.ts"
@@ -31,7 +32,7 @@ const scene = Effect.gen(function* () {
         )
     )
   const { hold_usd } = yield* Effect.flatMap(post(`${first.api}/estimate`, opened.inferenceKey, chat), json)
-  const price = BigInt(Math.round(hold_usd * 1e9))
+  const price = nano(hold_usd)
   assert.strictEqual(NANO_PER_CENT / price, BigInt(FITTING))
   const ask = (service: Service, key: string) =>
     post(`${service.api}/chat/completions`, key, chat, { "x-svc-sandbox": "usage=held" })

@@ -2,7 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstream } from "../providers/upstream.ts"
-import { get, json, post, startService } from "../support/Service.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOfResponse } from "../support/ReadReceipts.ts"
+import { json, post, startService } from "../support/Service.ts"
 
 const model = "claude-sonnet-4-5"
 
@@ -67,8 +69,7 @@ const paying = Effect.gen(function* () {
     ANTHROPIC_BASE_URL: host.origin
   })
   const { account, inferenceKey } = yield* service.account(10)
-  const receiptOf = (response: Response): Effect.Effect<Json> =>
-    Effect.flatMap(get(`${service.api}/requests/${response.headers.get("x-request-id")}`, inferenceKey), json)
+  const receiptOf = (response: Response): Effect.Effect<Json> => receiptOfResponse(service, inferenceKey, response)
   return { account, inferenceKey, receiptOf, sent, service }
 })
 
@@ -95,8 +96,6 @@ const bodies = (ttl: string) =>
       }
     ]
   ] as const
-
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
 describe("a prompt with a one-hour cache TTL", () => {
   it.live(

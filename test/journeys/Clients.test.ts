@@ -1,6 +1,7 @@
 /** Every official client with every operation it has, against the sandbox and against a simulation of each vendor's wire format. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Schedule } from "effect"
+import { nano } from "../support/Amounts.ts"
 import { get, json, type Service, startService } from "../support/Service.ts"
 import { anthropicMessages } from "./clients/AnthropicMessages.ts"
 import { type Behind, hosts } from "./clients/Hosts.ts"
@@ -9,8 +10,6 @@ import { openAiResponses } from "./clients/OpenAiResponses.ts"
 import { Sky, type Surface, type SurfaceOf, type Told, weather } from "./clients/Surface.ts"
 
 const surfaces = [openAiChat, openAiResponses, anthropicMessages]
-
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
 interface Scene extends Behind {
   readonly service: Service

@@ -9,9 +9,10 @@ import { join } from "node:path"
 import { THIN_BELOW_SAMPLES } from "../../src/catalogue/LiveFigures.ts"
 import { MAX_COUNT } from "../../src/domain/Usage.ts"
 import { rules } from "../../src/providers/pool/Breaker.ts"
+import { endedReceiptOf } from "../support/ReadReceipts.ts"
 import { missing, RedisServer } from "../support/Redis.ts"
 import { announceSkip } from "../support/Skips.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { json, post, type Service, startService } from "../support/Service.ts"
 import { frames, textOf } from "../support/Streams.ts"
 
 announceSkip("the Redis half of Failover", missing)
@@ -159,11 +160,6 @@ const metric = (service: Service, line: string) =>
     (text) => Number(text.split(`\n${line} `)[1]?.split("\n")[0])
   )
 
-const receiptOf = (service: Service, key: string, id: string) =>
-  Effect.flatMap(get(`${service.api}/requests/${id}`, key), json).pipe(
-    Effect.repeat({ until: ({ status }) => status !== "open", schedule: Schedule.spaced("10 millis") })
-  )
-
 describe("a provider that fails", () => {
   it.live("is skipped while its breaker is open, and called again after a successful probe", () =>
     Effect.gen(function* () {
@@ -172,7 +168,7 @@ describe("a provider that fails", () => {
       for (let request = 0; request < rules.consecutive; request++) {
         const answered = yield* json(yield* ask())
         assert.deepStrictEqual(attemptsOf(answered), ["a failed_over", "b served"])
-        const { price, provider, usage } = yield* receiptOf(service, inferenceKey, answered.request_id)
+        const { price, provider, usage } = yield* endedReceiptOf(service, inferenceKey, answered.request_id)
         assert.strictEqual(provider, "b")
         const cost = usage.input_tokens * price.input + usage.output_tokens * price.output
         assert.closeTo(answered.cost_usd, cost, 1e-9)
@@ -198,7 +194,7 @@ describe("a provider that fails", () => {
       assert.deepStrictEqual(attemptsOf(healed), ["a served"])
       assert.strictEqual(a.calls.length, before + 1)
       assert.strictEqual(yield* metric(service, 'svc_provider_breakers_open{gen_ai_provider_name="a"}'), 0)
-      const receipt = yield* receiptOf(service, inferenceKey, healed.request_id)
+      const receipt = yield* endedReceiptOf(service, inferenceKey, healed.request_id)
       assert.deepStrictEqual([receipt.provider, receipt.usage.output_tokens], ["a", 10])
       assert.strictEqual((yield* service.balance(account.id)).held, 0n)
       assert.isAbove(b.calls.length, rules.consecutive + 20)
@@ -242,7 +238,7 @@ describe("a provider that fails", () => {
     "is not called before its Retry-After ends; a request waits for a short one, and gets a long one as retry-after",
     () =>
       Effect.gen(function* () {
-        const { a, account, ask, b } = yield* scene
+        const { a, account, ask, b, service } = yield* scene
         a.behaviour = { status: 429, retryAfter: "1" }
         const waiting = ask({}, ["a"])
         const recovery = Effect.sync(() => {
@@ -261,7 +257,7 @@ describe("a provider that fails", () => {
         assert.isTrue(seconds > 1 && seconds <= 30, String(seconds))
         assert.deepStrictEqual(attemptsOf(yield* json(yield* ask())), ["b served"])
         assert.deepStrictEqual([a.calls.length, b.calls.length], [3, 1])
-        assert.isDefined(account)
+        assert.strictEqual((yield* service.balance(account.id)).held, 0n)
       }).pipe(Effect.scoped)
   )
 
@@ -294,7 +290,7 @@ describe("a provider that fails", () => {
       assert.strictEqual(textOf(all.filter((frame) => frame.error === undefined)), content)
       assert.strictEqual(all.find((frame) => frame.error !== undefined)?.error.code, "upstream_error")
       assert.deepStrictEqual([a.calls.length, b.calls.length], [1, 0])
-      const receipt = yield* receiptOf(service, inferenceKey, id)
+      const receipt = yield* endedReceiptOf(service, inferenceKey, id)
       assert.deepStrictEqual([receipt.status, receipt.usage_basis, receipt.provider], ["failed", "counted", "a"])
       assert.isAbove(receipt.settled_usd, 0)
       assert.deepStrictEqual(attemptsOf(receipt), ["a failed"])
@@ -321,7 +317,7 @@ describe("a provider that fails", () => {
           assert.strictEqual(textOf(all), content)
           assert.isUndefined(all.find(({ error }) => error !== undefined))
         } else assert.strictEqual((yield* json(response)).choices[0].message.content, content)
-        const receipt = yield* receiptOf(service, inferenceKey, response.headers.get("x-request-id") ?? "")
+        const receipt = yield* endedReceiptOf(service, inferenceKey, response.headers.get("x-request-id") ?? "")
         assert.deepStrictEqual([receipt.status, receipt.usage_basis], ["succeeded", "reported"])
         assert.deepStrictEqual([receipt.settled_usd, receipt.usage.output_tokens], [receipt.held_usd, MAX_COUNT])
         assert.isAbove(receipt.absorbed_usd, 0)
@@ -370,7 +366,7 @@ describe("a provider that fails", () => {
         })
         const { hedges, id } = yield* Effect.repeat(hedged, { until: ({ hedges }) => hedges === 1, times: 5 })
         assert.strictEqual(hedges, 1)
-        const receipt = yield* receiptOf(service, inferenceKey, id)
+        const receipt = yield* endedReceiptOf(service, inferenceKey, id)
         assert.deepStrictEqual(attemptsOf(receipt), ["a failed_over", "b served"])
         assert.deepStrictEqual([receipt.provider, receipt.usage.output_tokens], ["b", 20])
         assert.strictEqual((yield* service.balance(account.id)).held, 0n)

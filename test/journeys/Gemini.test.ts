@@ -2,20 +2,18 @@ import { LLMock } from "@copilotkit/aimock"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstream } from "../providers/upstream.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOfResponse } from "../support/ReadReceipts.ts"
+import { json, post, type Service, startService } from "../support/Service.ts"
 import { frames, lastFrame, textOf } from "../support/Streams.ts"
 
 const MODEL = "gemini-2.5-flash"
 const ask = { model: MODEL, max_tokens: 500, messages: [{ role: "user", content: "hello" }] }
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
 const gateway = (baseUrl: string) =>
   startService({ SANDBOX: "off", GEMINI_API_KEY: "AIza-planted", GEMINI_BASE_URL: baseUrl })
 
 const chat = (service: Service, key: string, body: object) => post(`${service.api}/chat/completions`, key, body)
-
-const receiptOf = (service: Service, key: string, response: Response) =>
-  Effect.flatMap(get(`${service.api}/requests/${response.headers.get("x-request-id")}`, key), json)
 
 /** Sends a plain and a streamed request. Returns each answer with its receipt and its charge in nano-USD. */
 const askBoth = Effect.fnUntraced(function* (service: Service) {
@@ -33,13 +31,13 @@ const askBoth = Effect.fnUntraced(function* (service: Service) {
       text: body.choices[0].message.content,
       usage: body.usage,
       paid: plainPaid,
-      receipt: yield* receiptOf(service, inferenceKey, plain)
+      receipt: yield* receiptOfResponse(service, inferenceKey, plain)
     },
     {
       text: textOf(all),
       usage: lastFrame(all).usage,
       paid: yield* paid(start - plainPaid),
-      receipt: yield* receiptOf(service, inferenceKey, stream)
+      receipt: yield* receiptOfResponse(service, inferenceKey, stream)
     }
   ]
 })

@@ -1,8 +1,10 @@
 /** A host that accepts a plain request and never answers. In every dialect the gateway falls back, and charges the fallback only. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { nano } from "../support/Amounts.ts"
 import { dialects } from "../support/Dialects.ts"
-import { get, json, post, startService } from "../support/Service.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { json, post, startService } from "../support/Service.ts"
 
 const hanging = { "x-svc-sandbox": "fault=stall,provider=openai" }
 
@@ -25,11 +27,11 @@ describe("a host that never answers a plain request", () => {
         assert.strictEqual(response.status, 200, JSON.stringify(answer))
         assert.isBelow(performance.now() - startedAt, 15_000)
         const { cost, requestId } = read(answer)
-        const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${requestId}`, inferenceKey), json)
+        const receipt = yield* receiptOf(service, inferenceKey, requestId)
         assert.deepStrictEqual([receipt.resolved_model, receipt.status], ["claude-haiku-4-5", "succeeded"])
         assert.strictEqual(receipt.routing.provider_attempts.at(0).outcome, "failed_over")
         const after = yield* service.balance(account.id)
-        assert.deepStrictEqual([before.posted - after.posted, after.held], [BigInt(Math.round(cost * 1e9)), 0n])
+        assert.deepStrictEqual([before.posted - after.posted, after.held], [nano(cost), 0n])
         assert.deepStrictEqual(yield* service.faults, [])
       }).pipe(Effect.scoped)
     )

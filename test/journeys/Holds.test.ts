@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { get, json, post, startService, type Service } from "../support/Service.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { json, post, startService, type Service } from "../support/Service.ts"
 import { dialects } from "../support/Dialects.ts"
 
 const hello = "Say hello."
@@ -10,13 +12,8 @@ const english = readFileSync("test/support/texts/english.txt", "utf8")
 /** Returns English text of this many bytes. */
 const textOf = (bytes: number) => english.repeat(Math.ceil(bytes / english.length)).slice(0, bytes)
 
-const nano = (usd: number): bigint => BigInt(Math.round(usd * 1e9))
-
 const estimateOf = (service: Service, key: string, body: object) =>
   Effect.flatMap(post(`${service.api}/estimate`, key, body), json)
-
-const receiptOf = (service: Service, key: string, id: string) =>
-  Effect.flatMap(get(`${service.api}/requests/${id}`, key), json)
 
 /** A request, the body of its estimate, and its path. */
 interface Case {

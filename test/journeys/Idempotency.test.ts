@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { upstream } from "../providers/upstream.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { json, post, type Service, startService } from "../support/Service.ts"
 import { frames, hangUpAfter, lastFrame, textOf } from "../support/Streams.ts"
 
 const ask = (more: object = {}) => ({
@@ -24,7 +26,7 @@ const chat = (
 const errorOf = (response: Response) => Effect.map(json(response), (body) => [response.status, body.error.code])
 
 const endedStatus = (service: Service, key: string, id: string): Effect.Effect<string> =>
-  Effect.flatMap(Effect.flatMap(get(`${service.api}/requests/${id}`, key), json), ({ status }) =>
+  Effect.flatMap(receiptOf(service, key, id), ({ status }) =>
     status === "open" ? endedStatus(service, key, id) : Effect.succeed(status)
   )
 
@@ -42,7 +44,7 @@ describe("an idempotency key", () => {
       const [text, replayed] = yield* Effect.promise(() => Promise.all([first.text(), again.text()]))
       assert.strictEqual(replayed, text)
       const answer = JSON.parse(text)
-      assert.strictEqual(1_000_000_000n - posted, BigInt(Math.round(answer.cost_usd * 1e9)))
+      assert.strictEqual(1_000_000_000n - posted, nano(answer.cost_usd))
       const members = yield* chat(service, inferenceKey, { messages: ask().messages, model: "gpt-4o-mini" }, "order-1")
       assert.deepStrictEqual(yield* json(members), answer)
       assert.deepStrictEqual(yield* service.faults, [])
@@ -94,7 +96,7 @@ describe("an idempotency key", () => {
       }
       const answer = yield* json(served[0]!)
       const { posted } = yield* service.balance(account.id)
-      assert.strictEqual(1_000_000_000n - posted, BigInt(Math.round(answer.cost_usd * 1e9)))
+      assert.strictEqual(1_000_000_000n - posted, nano(answer.cost_usd))
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )

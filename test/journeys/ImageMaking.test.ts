@@ -5,7 +5,8 @@ import OpenAI from "openai"
 import { drawPng } from "../../src/providers/sandbox/Drawing.ts"
 import { upstream } from "../providers/upstream.ts"
 import { decodedImage, decoderMissing } from "../support/Media.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { json, post, type Service, startService } from "../support/Service.ts"
 
 const kite = { model: "flux-dev", prompt: "a red kite over the sea", size: "256x192" } as const
 /** $0.025 an image. */
@@ -92,7 +93,7 @@ describe("image generation in the sandbox", () => {
       const answer = yield* Effect.flatMap(make(service, inferenceKey, { ...kite, n: 2 }), json)
       assert.deepInclude(answer, { model: "flux-dev", provider: "fal", cost_usd: 0.05 })
       assert.strictEqual(answer.balance_warning.warning, "low_balance")
-      const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${answer.request_id}`, inferenceKey), json)
+      const receipt = yield* receiptOf(service, inferenceKey, answer.request_id)
       assert.deepInclude(receipt, {
         operation: "images.generations",
         status: "succeeded",
@@ -122,7 +123,7 @@ describe("image generation in the sandbox", () => {
       assert.lengthOf(fewer.data, 2)
       assert.strictEqual(fewer.cost_usd, 0.05)
       assert.strictEqual(yield* spent(service, account.id, 1), 2n * FLUX_DEV)
-      const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${fewer.request_id}`, inferenceKey), json)
+      const receipt = yield* receiptOf(service, inferenceKey, fewer.request_id)
       assert.deepInclude(receipt, { cost_usd: 0.05, refunded_usd: 0.075 })
       const all = yield* make(service, inferenceKey, { ...kite, model: "flux-kontext-max", image: "https://x.test/" })
       assert.deepStrictEqual(yield* errorOf(all), [400, "validation_error", "image"])
@@ -197,7 +198,7 @@ describe("image generation in the sandbox", () => {
       assert.match(answer.headers.get("ratelimit-policy") ?? "", /^"images";q=30000;w=60/)
       const { data, request_id } = yield* json(answer)
       yield* fileAt(data[0].url)
-      const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${request_id}`, inferenceKey), json)
+      const receipt = yield* receiptOf(service, inferenceKey, request_id)
       assert.strictEqual(receipt.operation, "images")
       assert.strictEqual(yield* spent(service, account.id, 1), FLUX_DEV)
       const wrong = yield* Effect.flatMap(legacy({ ...kite, n: 0 }), json)

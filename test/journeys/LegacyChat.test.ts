@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { LegacyErrorBody } from "../../schemas/LegacyErrors.ts"
 import { makeRedisLink, type RedisLink } from "../../src/platform/RedisLink.ts"
+import { nano } from "../support/Amounts.ts"
 import { managing } from "../support/Management.ts"
 import { missing, RedisServer } from "../support/Redis.ts"
 import { announceSkip } from "../support/Skips.ts"
@@ -10,7 +11,6 @@ import { get, json, post, type Service, startService } from "../support/Service.
 
 const messages = [{ role: "user", content: "Say something worth keeping" }]
 const question = { model: "gpt-4o-mini", messages }
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 const STATUS = "x-svc-cache-status"
 const actor = { type: "operator", id: "test" } as const
 

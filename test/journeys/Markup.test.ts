@@ -2,16 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { operating } from "../http/handlers/operator/scene.ts"
 import { upstream } from "../providers/upstream.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const model = "gpt-4o-mini"
 const messages = [{ role: "user", content: "What is it worth to you?" }]
 const actor = { type: "operator", id: "test" } as const
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 const pico = (usd: number) => BigInt(Math.round(usd * 1e12))
 
-const receiptOf = (service: Service, key: string, id: string) =>
-  Effect.flatMap(get(`${service.api}/requests/${id}`, key), json)
 const asked = (service: Service, key: string, path: string, body: object) =>
   Effect.flatMap(post(`${service.api}${path}`, key, body), json)
 const pricing = (service: Service, key: string) =>

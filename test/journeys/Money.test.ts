@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { json, post, get, startService, type Service } from "../support/Service.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { json, post, startService, type Service } from "../support/Service.ts"
 
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello, what does this cost?" }] }
 
@@ -14,7 +16,7 @@ describe("money", () => {
       const body = { ...chat, max_tokens: 100 }
       const poor = yield* service.account(0)
       const { hold_usd } = yield* estimate(service, poor.inferenceKey, body)
-      const hold = BigInt(Math.round(hold_usd * 1e9))
+      const hold = nano(hold_usd)
       yield* service.customers.topUp(poor.account, hold * 37n)
       const responses = yield* Effect.forEach(
         Array.from({ length: 200 }),
@@ -40,11 +42,11 @@ describe("money", () => {
         }),
         json
       )
-      const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${answer.request_id}`, inferenceKey), json)
+      const receipt = yield* receiptOf(service, inferenceKey, answer.request_id)
       const after = (yield* service.balance(account.id)).posted
       assert.isAbove(answer.cost_usd, 0)
       assert.strictEqual(receipt.cost_usd, answer.cost_usd)
-      assert.strictEqual(before - after, BigInt(Math.round(answer.cost_usd * 1e9)))
+      assert.strictEqual(before - after, nano(answer.cost_usd))
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )

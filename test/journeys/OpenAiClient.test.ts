@@ -14,6 +14,7 @@ import OpenAI, {
   UnprocessableEntityError
 } from "openai"
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam } from "openai/resources/chat"
+import { nano } from "../support/Amounts.ts"
 import { pdfUrl, pdfWith } from "../support/Pdf.ts"
 import { get, json, type Service, startService } from "../support/Service.ts"
 
@@ -100,7 +101,7 @@ describe("the OpenAI client", () => {
     assert.isAbove(prompt_tokens, 0)
     assert.strictEqual(total_tokens, prompt_tokens + completion_tokens)
     assert.match(answer._request_id ?? "", /^req_/)
-    assert.strictEqual(await Effect.runPromise(spent), BigInt(Math.round(extrasOf(answer).cost_usd * 1e9)))
+    assert.strictEqual(await Effect.runPromise(spent), nano(extrasOf(answer).cost_usd))
   })
 
   journey("gets a stream with the cost on its last chunk", async ({ client, spent }) => {
@@ -110,7 +111,7 @@ describe("the OpenAI client", () => {
     assert.isTrue(chunks.every((chunk) => chunk.choices.length === 1))
     assert.strictEqual(chunks.at(-1)?.choices[0]?.finish_reason, "stop")
     const last = extrasOf(chunks.at(-1)!)
-    assert.strictEqual(await Effect.runPromise(spent), BigInt(Math.round(last.cost_usd * 1e9)))
+    assert.strictEqual(await Effect.runPromise(spent), nano(last.cost_usd))
   })
 
   journey("gets OpenAI's usage chunk when it sets include_usage", async ({ client }) => {
@@ -429,7 +430,7 @@ describe("the OpenAI client's retry", () => {
       const client = clientOf(service, key, { fetch: flaky.fetch })
       const answer = yield* Effect.promise(() => client.chat.completions.create({ model, messages }))
       assert.strictEqual(flaky.tries(), 3)
-      assert.strictEqual(yield* spent, BigInt(Math.round(extrasOf(answer).cost_usd * 1e9)))
+      assert.strictEqual(yield* spent, nano(extrasOf(answer).cost_usd))
       const { data } = yield* settled(service, key)
       assert.deepStrictEqual(
         data.map((receipt: { readonly status: string }) => receipt.status),
@@ -501,7 +502,7 @@ describe("an idempotency key of the OpenAI client", () => {
         const second = yield* Effect.promise(() => patient.chat.completions.create({ model, messages }, { headers }))
         const { cost_usd, request_id } = extrasOf(yield* Effect.promise(() => first))
         assert.strictEqual(extrasOf(second).request_id, request_id)
-        assert.strictEqual(yield* spent, BigInt(Math.round(cost_usd * 1e9)))
+        assert.strictEqual(yield* spent, nano(cost_usd))
       })
   )
 })

@@ -11,6 +11,7 @@ import type {
   ResponseStreamEvent
 } from "openai/resources/responses/responses"
 import { z } from "zod"
+import { nano } from "../support/Amounts.ts"
 import { startService } from "../support/Service.ts"
 
 const model = "gpt-4o-mini"
@@ -76,7 +77,7 @@ describe("a response to the OpenAI client", () => {
     const { input_tokens = 0, output_tokens = 0, total_tokens } = answer.usage ?? {}
     assert.isAbove(input_tokens, 0)
     assert.strictEqual(total_tokens, input_tokens + output_tokens)
-    assert.strictEqual(await Effect.runPromise(spent), BigInt(Math.round(costOf(answer) * 1e9)))
+    assert.strictEqual(await Effect.runPromise(spent), nano(costOf(answer)))
   })
 
   journey("has its stream's events numbered in order, and the cost in the last one", async ({ client }) => {
@@ -105,7 +106,7 @@ describe("a response to the OpenAI client", () => {
       streamed.output.map((item) => item.type),
       ["reasoning", "message"]
     )
-    assert.strictEqual(await Effect.runPromise(spent), BigInt(Math.round(costOf(streamed) * 1e9)))
+    assert.strictEqual(await Effect.runPromise(spent), nano(costOf(streamed)))
     const whole = await client.responses.create({ model, input }, steering)
     assert.deepStrictEqual([whole.output_text, whole.usage], [streamed.output_text, streamed.usage])
   })

@@ -8,6 +8,7 @@ import { callsOf, send } from "../support/Calls.ts"
 import { page } from "../support/Console.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { postbox } from "../support/Postbox.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 /** A host that answers every request with a chat completion, and records the paths. */
@@ -62,8 +63,9 @@ const refusal = (response: Response) =>
     return body.error
   })
 
-const receiptOf = (service: Service, key: string, id: string) =>
-  Effect.map(Effect.flatMap(get(`${service.api}/requests/${id}`, key), json), (body) =>
+/** Reads the receipt of a request, and checks it with its schema. */
+const decodedReceipt = (service: Service, key: string, id: string) =>
+  Effect.map(receiptOf(service, key, id), (body) =>
     Schema.decodeUnknownSync(RequestReceipt)(body, { onExcessProperty: "error" })
   )
 
@@ -140,7 +142,7 @@ describe("simulated money in a sandbox with real providers", () => {
       const { seen, service } = yield* mixed(["OPENAI"])
       const { account, inferenceKey, managementKey } = yield* service.account(25, "play")
       const answer = yield* Effect.flatMap(chat(service, inferenceKey, only("azure")), json)
-      assert.strictEqual((yield* receiptOf(service, inferenceKey, answer.request_id)).paid_with, "simulated")
+      assert.strictEqual((yield* decodedReceipt(service, inferenceKey, answer.request_id)).paid_with, "simulated")
       // A request that may fall back to a real provider is refused, whichever provider comes first.
       yield* refusal(
         yield* chat(service, inferenceKey, { routing: { providers: { only: ["azure", "openai"], order: ["azure"] } } })
@@ -156,7 +158,7 @@ describe("simulated money in a sandbox with real providers", () => {
       assert.isTrue(yield* estimate({}))
       const real = yield* Effect.flatMap(chat(service, inferenceKey, only("openai")), json)
       assert.deepStrictEqual([real.choices[0].message.content, seen], ["real", ["/chat/completions"]])
-      const receipt = yield* receiptOf(service, inferenceKey, real.request_id)
+      const receipt = yield* decodedReceipt(service, inferenceKey, real.request_id)
       assert.deepStrictEqual([receipt.paid_with, receipt.provider], ["real", "openai"])
       const { data } = yield* Effect.flatMap(get(`${service.api}/management/balance`, managementKey), json)
       assert.closeTo(data.simulated_usd, 25 - answer.cost_usd, 1e-9)

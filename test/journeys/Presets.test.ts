@@ -1,13 +1,14 @@
 /** Presets through the public API: both ways to name one, the request's own values, and the preset on headers and receipts. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { nano } from "../support/Amounts.ts"
 import { takeAway } from "../support/Outage.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { receiptOfResponse } from "../support/ReadReceipts.ts"
+import { get, json, post, startService } from "../support/Service.ts"
 import { frames, lastFrame, textOf } from "../support/Streams.ts"
 
 const messages = [{ role: "user", content: "Hello!" }]
 const actor = { type: "operator", id: "test" } as const
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
 /** Both ways to name the preset `p`. */
 const ways = [
@@ -29,9 +30,6 @@ const having = (config: object) =>
   })
 
 const presetOf = ({ headers }: Response) => [headers.get("x-svc-preset"), headers.get("x-svc-preset-version")]
-
-const receiptOf = ({ api }: Service, key: string, { headers }: Response) =>
-  Effect.flatMap(get(`${api}/requests/${headers.get("x-request-id")}`, key), json)
 
 const codeOf = (response: Response) => Effect.map(json(response), ({ error }) => [response.status, error.code])
 
@@ -59,7 +57,7 @@ describe("a preset", () => {
           strategy: "cost",
           source: "request"
         })
-        const receipt = yield* receiptOf(service, key, response)
+        const receipt = yield* receiptOfResponse(service, key, response)
         assert.deepInclude(receipt, { preset: "p", model: "@p", resolved_model: "gpt-4o-mini" })
         assert.deepStrictEqual(yield* service.faults, [])
       }).pipe(Effect.scoped)
@@ -108,7 +106,7 @@ describe("a preset", () => {
         const all = yield* frames(response)
         assert.strictEqual(all[0].model, "@p")
         assert.deepStrictEqual(lastFrame(all).routing.requested_models, ["gpt-4o-mini"])
-        assert.deepInclude(yield* receiptOf(service, key, response), { preset: "p", streamed: true })
+        assert.deepInclude(yield* receiptOfResponse(service, key, response), { preset: "p", streamed: true })
         assert.deepStrictEqual(yield* service.faults, [])
       }).pipe(Effect.scoped)
     )
@@ -275,7 +273,7 @@ describe("a preset", () => {
       yield* service.customers.topUp(account, 1n)
       const served = yield* post(`${service.api}/presets/p/chat/completions`, key, { messages })
       assert.strictEqual(served.status, 200)
-      assert.strictEqual((yield* receiptOf(service, key, served)).held_usd, hold_usd)
+      assert.strictEqual((yield* receiptOfResponse(service, key, served)).held_usd, hold_usd)
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )

@@ -4,7 +4,8 @@ import { Effect, Schedule } from "effect"
 import { freshDatabase } from "../support/Database.ts"
 import { allRows } from "../support/AllRows.ts"
 import { managing } from "../support/Management.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { json, post, type Service, startService } from "../support/Service.ts"
 import { frames, lastFrame } from "../support/Streams.ts"
 
 const messages = [{ role: "user", content: "Hello!" }]
@@ -44,9 +45,6 @@ const opened = (project: object, routing?: { readonly strategy: "cost" | "latenc
     const { key } = yield* service.keys.create({ ...of, projectId, routing })
     return { service, account, key, manage, outside, projectId }
   })
-
-const receiptOf = ({ api }: Service, key: string, requestId: string | null) =>
-  Effect.flatMap(get(`${api}/requests/${requestId}`, key), json)
 
 const routed = (service: Service, key: string, body: object, path = "/chat/completions") =>
   Effect.gen(function* () {

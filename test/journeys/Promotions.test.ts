@@ -5,12 +5,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Changes } from "../../src/catalogue/Changes.ts"
 import { upstream } from "../providers/upstream.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const HOUR_MS = 3_600_000
 const model = "gpt-4o-mini"
 const messages = [{ role: "user", content: "What is it worth to you?" }]
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
 /** Writes a catalogue file with these changes. */
 const catalogueFile = (changes: Partial<Changes>) =>
@@ -51,8 +52,6 @@ const promotion = (discountPercent: number) => ({
 })
 
 const detail = (service: Service) => Effect.flatMap(get(`${service.api}/models/${model}`, ""), json)
-const receiptOf = (service: Service, key: string, id: string) =>
-  Effect.flatMap(get(`${service.api}/requests/${id}`, key), json)
 const estimate = (service: Service, key: string, body: object) =>
   Effect.flatMap(post(`${service.api}/estimate`, key, body), json)
 

@@ -5,7 +5,8 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { upstream } from "../providers/upstream.ts"
 import { dialects } from "../support/Dialects.ts"
-import { get, json, post, startService } from "../support/Service.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { post, startService } from "../support/Service.ts"
 import { temporaryDirectory } from "../support/Directories.ts"
 
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -186,7 +187,7 @@ describe("the hold for a reasoning model", () => {
                 assert.match(one!.path, path, title)
                 assert.isAtMost(one!.cap, maxTokens ?? 64_000, title)
                 assert.isBelow(one!.budget ?? 0, one!.cap, title)
-                const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${id}`, inferenceKey), json)
+                const receipt = yield* receiptOf(service, inferenceKey, id)
                 assert.strictEqual(receipt.usage.output_tokens, one!.cap, title)
                 assert.strictEqual(receipt.absorbed_usd, 0, title)
                 assert.isAbove(receipt.cost_usd, 0, title)

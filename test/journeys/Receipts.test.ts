@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { nano } from "../support/Amounts.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const messages = [{ role: "user", content: "Write me a receipt" }]
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 const chat = (service: Service, key: string, body: object, headers: Record<string, string> = {}) =>
   post(`${service.api}/chat/completions`, key, body, headers)
 
@@ -27,10 +28,7 @@ describe("the API of receipts and estimates", () => {
           const response = yield* chat(service, inferenceKey, body, { "x-svc-sandbox": steering })
           assert.strictEqual(response.status, 200, JSON.stringify(body))
           yield* Effect.promise(() => response.text())
-          const found = yield* Effect.flatMap(
-            get(`${service.api}/requests/${response.headers.get("x-request-id")}`, inferenceKey),
-            json
-          )
+          const found = yield* receiptOf(service, inferenceKey, response.headers.get("x-request-id"))
           const { price, usage } = found
           const exact =
             usage.input_tokens * price.input +

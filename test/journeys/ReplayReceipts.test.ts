@@ -3,6 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { RequestReceipt } from "../../schemas/account/Requests.ts"
 import { upstream } from "../providers/upstream.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const receipt = Schema.decodeUnknownSync(RequestReceipt, { onExcessProperty: "error" })
@@ -15,8 +17,8 @@ const chat = (content: string, more: object = {}) => ({
 
 const idOf = (response: Response) => response.headers.get("x-request-id") ?? ""
 
-const receiptOf = (service: Service, key: string, id: string) =>
-  Effect.map(Effect.flatMap(get(`${service.api}/requests/${id}`, key), json), receipt)
+/** Reads the receipt of a request, and checks it with its schema. */
+const decodedReceipt = (service: Service, key: string, id: string) => Effect.map(receiptOf(service, key, id), receipt)
 
 /** Sends a request twice under one idempotency key, and reads both answers. */
 const twice = (service: Service, key: string, path: string, body: object) =>
@@ -32,9 +34,9 @@ const twice = (service: Service, key: string, path: string, body: object) =>
 /** Checks that a request and its replay have the same receipt, with `replayed_from` for the replay. */
 const leadsTo = (service: Service, key: string, { again, first }: { first: Response; again: Response }) =>
   Effect.gen(function* () {
-    const original = yield* receiptOf(service, key, idOf(first))
+    const original = yield* decodedReceipt(service, key, idOf(first))
     assert.notProperty(original, "replayed_from")
-    const found = yield* receiptOf(service, key, idOf(again))
+    const found = yield* decodedReceipt(service, key, idOf(again))
     assert.deepStrictEqual(found, { ...original, replayed_from: idOf(first) })
     return found
   })
@@ -120,7 +122,7 @@ describe("the request id of a replay", () => {
       const [answer, repeated] = [yield* json(first), yield* json(again)]
       assert.deepStrictEqual(repeated, answer)
       const { posted } = yield* service.balance(account.id)
-      assert.strictEqual(1_000_000_000n - posted, BigInt(Math.round(answer.cost_usd * 1e9)))
+      assert.strictEqual(1_000_000_000n - posted, nano(answer.cost_usd))
       yield* service.sql`ALTER TABLE replay_elsewhere RENAME TO replay`
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)

@@ -3,8 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { upstream } from "../providers/upstream.ts"
+import { nano } from "../support/Amounts.ts"
 import { type Delivered, type Dialect, dialects, type Question } from "../support/Dialects.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { json, post, type Service, startService } from "../support/Service.ts"
 import { dataOf, type Frame } from "../support/Streams.ts"
 
 const schema = {
@@ -65,7 +67,7 @@ const ask = Effect.fnUntraced(function* (
   assert.strictEqual(response.status, 200, `${dialect.name}: ${said}`)
   assert.isNull(response.headers.get("x-svc-ignored-parameters"), dialect.name)
   const delivered = stream ? dialect.fold(yield* dataOf(response)) : dialect.read(yield* json(response))
-  const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${delivered.requestId}`, key), json)
+  const receipt = yield* receiptOf(service, key, delivered.requestId)
   assert.strictEqual(receipt.cost_usd, delivered.cost, dialect.name)
   assert.deepStrictEqual(receipt.usage, {
     input_tokens: delivered.usage.input,
@@ -157,7 +159,7 @@ describe("a question in the sandbox", () => {
           const estimate = yield* estimated(service, inferenceKey, { ...question, model, more })
           // Without a cap the hold may exceed the estimate.
           if (question.maxTokens !== undefined) assert.strictEqual(first?.paid.receipt.held_usd, estimate)
-          for (const { paid } of all) cost += BigInt(Math.round(paid.cost * 1e9))
+          for (const { paid } of all) cost += nano(paid.cost)
         }
         assert.deepStrictEqual(yield* service.balance(account.id), { posted: 50_000_000_000n - cost, held: 0n })
         assert.deepStrictEqual(yield* service.faults, [])
@@ -243,7 +245,7 @@ describe("a question in the sandbox", () => {
         const response = yield* post(`${service.api}${dialect.path}`, inferenceKey, body, steering)
         yield* dataOf(response)
         const id = response.headers.get("x-request-id")
-        const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${id}`, inferenceKey), json)
+        const receipt = yield* receiptOf(service, inferenceKey, id)
         assert.deepInclude(receipt, { status: "failed", usage_basis: "counted" })
         assert.isAbove(receipt.cost_usd, 0)
         paid.push(factsOf(receipt))

@@ -3,6 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SearchResponse } from "../../schemas/inference/Search.ts"
 import { upstream } from "../providers/upstream.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const find = (service: Service, key: string, body: object, headers: Record<string, string> = {}) =>
@@ -36,7 +38,7 @@ describe("search in the sandbox", () => {
       assert.deepInclude(body, { model: "tavily-search", provider: "tavily", cost_usd: 0.008 })
       assert.strictEqual(body.request_id, response.headers.get("x-request-id"))
       assert.strictEqual(yield* spent(service, account.id, 10), QUERY)
-      const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${body.request_id}`, inferenceKey), json)
+      const receipt = yield* receiptOf(service, inferenceKey, body.request_id)
       assert.deepInclude(receipt, {
         operation: "search",
         status: "succeeded",
@@ -56,9 +58,9 @@ describe("search in the sandbox", () => {
         ]
       )
       assert.strictEqual(several.provider, "perplexity")
-      const both = BigInt(Math.round(several.cost_usd * 1e9))
+      const both = nano(several.cost_usd)
       assert.strictEqual(yield* spent(service, account.id, 10), QUERY + both)
-      const second = yield* Effect.flatMap(get(`${service.api}/requests/${several.request_id}`, inferenceKey), json)
+      const second = yield* receiptOf(service, inferenceKey, several.request_id)
       assert.deepStrictEqual(second.usage, { units: 2, unit: "request" })
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)

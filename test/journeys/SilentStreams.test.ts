@@ -1,13 +1,15 @@
 /** Hosts that are slow to send their first token: keep-alive comments, fallback, the client's answer and the charge. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { KeepAliveInterval } from "../../src/inference/Pipe.ts"
 import { upstream } from "../providers/upstream.ts"
+import { nano } from "../support/Amounts.ts"
 import { dialects } from "../support/Dialects.ts"
-import { get, json, post, startService } from "../support/Service.ts"
+import { endedReceiptOf } from "../support/ReadReceipts.ts"
+import { post, startService } from "../support/Service.ts"
 import { temporaryDirectory } from "../support/Directories.ts"
 
 const MODEL = "meta-llama/llama-3.3-70b-instruct"
@@ -62,10 +64,7 @@ const scene = Effect.gen(function* () {
     const routing = { providers: { only: [a, b], order: [a, b] } }
     return post(`${service.api}${path}`, inferenceKey, { ...body, routing })
   }
-  const receiptOf = (response: Response) =>
-    Effect.flatMap(get(`${service.api}/requests/${response.headers.get("x-request-id")}`, inferenceKey), json).pipe(
-      Effect.repeat({ until: ({ status }) => status !== "open", schedule: Schedule.spaced("10 millis") })
-    )
+  const receiptOf = (response: Response) => endedReceiptOf(service, inferenceKey, response.headers.get("x-request-id"))
   return { account, ask, asked, receiptOf, release, service, silent }
 })
 
@@ -157,7 +156,7 @@ describe("a stream whose provider is silent", () => {
               [b, "served"]
             ]
           )
-          spent += BigInt(Math.round(receipt.cost_usd * 1e9))
+          spent += nano(receipt.cost_usd)
         }
         assert.isTrue(spent > 0n)
         assert.deepStrictEqual(yield* service.balance(account.id), { posted: 10_000_000_000n - spent, held: 0n })

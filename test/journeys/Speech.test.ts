@@ -4,7 +4,8 @@ import { Effect } from "effect"
 import OpenAI from "openai"
 import { upstream } from "../providers/upstream.ts"
 import { decoded, decoderMissing } from "../support/Media.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { json, post, type Service, startService } from "../support/Service.ts"
 
 const hello = { model: "tts-1", input: "Hello there. How are you?", voice: "nova" } as const
 /** $15 per million characters. */
@@ -53,10 +54,7 @@ describe("speech in the sandbox", () => {
         charged += BigInt(hello.input.length) * NANO_PER_CHARACTER
         assert.strictEqual(yield* spent(service, account.id, 10), charged)
         const audio = yield* bytesOf(answer)
-        const receipt = yield* Effect.flatMap(
-          get(`${service.api}/requests/${headers.get("x-request-id")}`, inferenceKey),
-          json
-        )
+        const receipt = yield* receiptOf(service, inferenceKey, headers.get("x-request-id"))
         assert.deepInclude(receipt, {
           operation: "audio.speech",
           status: "succeeded",

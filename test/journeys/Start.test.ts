@@ -8,8 +8,9 @@ import { join } from "node:path"
 import { VERSION } from "../../src/platform/config/Version.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { environment, keysOf, type Process, program, start } from "../support/Process.ts"
+import { endedReceiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post } from "../support/Service.ts"
-import { type Frame, frames, lastFrame, textOf } from "../support/Streams.ts"
+import { frames, lastFrame, textOf } from "../support/Streams.ts"
 
 const temporaryDirectory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-start-"))),
@@ -56,12 +57,6 @@ const chat = (api: string, key: string, body: object = ask, headers: Record<stri
 
 const statusAndCode = (response: Response) =>
   Effect.map(json(response), (body) => [response.status, body.error?.code ?? null])
-
-/** Polls a receipt until its request has ended. */
-const endedReceipt = (api: string, key: string, id: string): Effect.Effect<Frame> =>
-  Effect.flatMap(Effect.flatMap(get(`${api}/requests/${id}`, key), json), (found) =>
-    found.status === "open" ? endedReceipt(api, key, id) : Effect.succeed(found)
-  )
 
 /** Opens a stream that takes about a second, and returns after its first text. */
 const openStream = (api: string, key: string) =>
@@ -278,7 +273,7 @@ describe("the end of a gateway's process", () => {
 
       const second = yield* start(settings)
       assert.notInclude(second.greeting, "svc_")
-      const settled = yield* endedReceipt(second.api, key, stream.requestId)
+      const settled = yield* endedReceiptOf(second, key, stream.requestId)
       assert.deepStrictEqual([settled.status, settled.cost_usd], ["succeeded", last.cost_usd])
       const doomed = yield* openStream(second.api, key)
       assert.strictEqual(yield* second.end("SIGKILL"), "SIGKILL")
@@ -286,7 +281,7 @@ describe("the end of a gateway's process", () => {
 
       const third = yield* start(settings)
       assert.strictEqual((yield* chat(third.api, key)).status, 200)
-      const lost = yield* endedReceipt(third.api, key, doomed.requestId)
+      const lost = yield* endedReceiptOf(third, key, doomed.requestId)
       assert.strictEqual(lost.status, "failed")
       assert.isAtMost(lost.cost_usd, settled.cost_usd)
       assert.strictEqual((yield* admin.json("ledger verify")).ok, true)

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstream } from "../providers/upstream.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { nano } from "../support/Amounts.ts"
+import { endedReceiptOf, receiptOf } from "../support/ReadReceipts.ts"
+import { json, post, type Service, startService } from "../support/Service.ts"
 import { frames, hangUpAfter, lastFrame, textOf } from "../support/Streams.ts"
 
 const ask = (content = "Tell me of the sea", more: object = {}) => ({
@@ -13,17 +15,6 @@ const ask = (content = "Tell me of the sea", more: object = {}) => ({
 
 const chat = (service: Service, key: string, body: object, headers: Record<string, string> = {}) =>
   post(`${service.api}/chat/completions`, key, body, headers)
-
-const receipt = (service: Service, key: string, id: string) =>
-  Effect.flatMap(get(`${service.api}/requests/${id}`, key), json)
-
-/** Polls a receipt until its request has ended. */
-const endedReceipt = (service: Service, key: string, id: string): ReturnType<typeof receipt> =>
-  Effect.flatMap(receipt(service, key, id), (found) =>
-    found.status === "open" ? endedReceipt(service, key, id) : Effect.succeed(found)
-  )
-
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
 /** Starts a gateway with a host that gives this answer, plain or as these events. */
 const before = (whole: object, events: ReadonlyArray<object>) =>
@@ -52,7 +43,7 @@ describe("a stream", () => {
       assert.include(textOf(all), "sandbox")
       assert.strictEqual(last.choices[0].finish_reason, "stop")
       assert.strictEqual(last.usage.prompt_tokens_details.cached_tokens, 2)
-      const found = yield* receipt(service, inferenceKey, last.request_id)
+      const found = yield* receiptOf(service, inferenceKey, last.request_id)
       assert.strictEqual(found.status, "succeeded")
       assert.strictEqual(found.cost_usd, last.cost_usd)
       assert.strictEqual(found.usage.cached_tokens, 2)
@@ -80,7 +71,7 @@ describe("a stream", () => {
           steering,
           count
         )
-        const found = yield* endedReceipt(service, inferenceKey, requestId)
+        const found = yield* endedReceiptOf(service, inferenceKey, requestId)
         assert.strictEqual(found.status, "cancelled")
         assert.strictEqual(found.usage_basis, "counted")
         assert.isAtLeast(found.usage.output_tokens, seen.trim().split(" ").length)
@@ -107,7 +98,7 @@ describe("a stream", () => {
       assert.strictEqual(all.at(-1), "[DONE]")
       assert.strictEqual(error.error.code, "upstream_error")
       assert.strictEqual(error.choices[0].finish_reason, "error")
-      const found = yield* endedReceipt(service, inferenceKey, response.headers.get("x-request-id")!)
+      const found = yield* endedReceiptOf(service, inferenceKey, response.headers.get("x-request-id")!)
       assert.strictEqual(found.status, "failed")
       assert.strictEqual(found.error.code, "upstream_error")
       assert.isAbove(found.cost_usd, 0)
@@ -135,7 +126,7 @@ describe("a stream", () => {
         const all = yield* frames(response)
         assert.strictEqual(textOf(all), "half of")
         assert.strictEqual(all.at(-2).choices[0].finish_reason, "error")
-        const found = yield* endedReceipt(service, inferenceKey, response.headers.get("x-request-id")!)
+        const found = yield* endedReceiptOf(service, inferenceKey, response.headers.get("x-request-id")!)
         assert.deepInclude(found, { status: "failed", usage_basis: "counted" })
         assert.deepStrictEqual(yield* service.faults, [])
       }).pipe(Effect.scoped)
@@ -179,7 +170,7 @@ describe("a stream", () => {
           })
           assert.strictEqual(response.status, status, steering)
           assert.strictEqual((yield* json(response)).error.code, code)
-          const found = yield* endedReceipt(service, inferenceKey, response.headers.get("x-request-id")!)
+          const found = yield* endedReceiptOf(service, inferenceKey, response.headers.get("x-request-id")!)
           assert.deepStrictEqual([found.status, found.cost_usd, found.error.code], ["failed", 0, code])
         }
       }
@@ -214,7 +205,7 @@ describe("a stream", () => {
       for (const stream of [true, false]) {
         const silent = yield* chat(service, inferenceKey, ask("Hi", { stream }), { "x-svc-sandbox": "fault=no_usage" })
         yield* Effect.promise(() => silent.text())
-        const counted = yield* endedReceipt(service, inferenceKey, silent.headers.get("x-request-id")!)
+        const counted = yield* endedReceiptOf(service, inferenceKey, silent.headers.get("x-request-id")!)
         assert.strictEqual(counted.usage_basis, "counted")
         assert.isAbove(counted.usage.output_tokens, 0)
         const body = ask("Hi", { stream, max_tokens: 30 })
@@ -222,7 +213,7 @@ describe("a stream", () => {
           "x-svc-sandbox": "fault=wrong_usage,output_tokens=30"
         })
         yield* Effect.promise(() => wrong.text())
-        const clamped = yield* endedReceipt(service, inferenceKey, wrong.headers.get("x-request-id")!)
+        const clamped = yield* endedReceiptOf(service, inferenceKey, wrong.headers.get("x-request-id")!)
         assert.strictEqual(clamped.settled_usd, clamped.held_usd)
         assert.isAbove(clamped.absorbed_usd, 0)
       }
@@ -238,7 +229,7 @@ describe("a stream", () => {
       const rich = yield* service.account(1)
       const all = yield* frames(yield* chat(service, rich.inferenceKey, body, steering))
       assert.strictEqual(lastFrame(all).choices[0].finish_reason, "stop")
-      const whole = yield* receipt(service, rich.inferenceKey, lastFrame(all).request_id)
+      const whole = yield* receiptOf(service, rich.inferenceKey, lastFrame(all).request_id)
       assert.isAbove(whole.usage.output_tokens, 4_096)
 
       const poor = yield* service.account(0)
@@ -270,7 +261,7 @@ describe("a stream", () => {
             "x-svc-sandbox": "latency_ms=3400,chunk_ms=100"
           })
           yield* Effect.promise(() => response.text())
-          const found = yield* endedReceipt(service, inferenceKey, response.headers.get("x-request-id")!)
+          const found = yield* endedReceiptOf(service, inferenceKey, response.headers.get("x-request-id")!)
           assert.deepStrictEqual([found.status, found.usage_basis], ["succeeded", "reported"])
           return nano(found.cost_usd)
         }),
@@ -296,7 +287,7 @@ describe("a stream", () => {
         { "x-svc-sandbox": "reasoning_tokens=5000,chunk_ms=10" },
         1
       )
-      const found = yield* endedReceipt(service, inferenceKey, requestId)
+      const found = yield* endedReceiptOf(service, inferenceKey, requestId)
       assert.strictEqual(found.usage_basis, "reported")
       assert.strictEqual(found.usage.reasoning_tokens, 5_000)
       assert.deepStrictEqual(yield* service.faults, [])

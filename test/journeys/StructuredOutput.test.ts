@@ -10,7 +10,8 @@ import OpenAI from "openai"
 import { zodResponseFormat } from "openai/helpers/zod"
 import { z } from "zod"
 import { rules } from "../../src/providers/pool/Breaker.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { endedReceiptOf } from "../support/ReadReceipts.ts"
+import { json, post, startService } from "../support/Service.ts"
 import { frames, lastFrame, textOf } from "../support/Streams.ts"
 
 /** Models of the catalogue: one without JSON mode, one with JSON mode only, and one with structured outputs. */
@@ -46,11 +47,6 @@ const scene = Effect.fnUntraced(function* (env: Record<string, string> = {}) {
   return { service, key, ask, spent }
 })
 
-const receiptOf = (service: Service, key: string, id: string) =>
-  Effect.flatMap(get(`${service.api}/requests/${id}`, key), json).pipe(
-    Effect.repeat({ until: ({ status }) => status !== "open", schedule: Schedule.spaced("10 millis") })
-  )
-
 const nothing = { held: 0n, spent: 0n }
 
 describe("structured output", () => {
@@ -84,7 +80,7 @@ describe("structured output", () => {
         const text = stream ? textOf(yield* frames(response)) : (yield* json(response)).choices[0].message.content
         // The simulated model with structured outputs gives the same text, which is not checked.
         assert.strictEqual(text, "I cannot say.")
-        const receipt = yield* receiptOf(service, key, id)
+        const receipt = yield* endedReceiptOf(service, key, id)
         const attempts: ReadonlyArray<{ model: string; outcome: string }> = receipt.routing.provider_attempts
         assert.strictEqual(attempts.at(-1)?.outcome, "served")
         assert.isTrue(attempts.slice(0, -1).every(({ outcome }) => outcome === "failed_over"))

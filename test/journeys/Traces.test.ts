@@ -7,8 +7,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Collector, type ReceivedSpan, startCollector } from "../support/Collector.ts"
+import { endedReceiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
-import { type Frame, frames, hangUpAfter, lastFrame } from "../support/Streams.ts"
+import { frames, hangUpAfter, lastFrame } from "../support/Streams.ts"
 
 const ROUTE = "POST /api/v1/chat/completions"
 const CALLER = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" }
@@ -29,13 +30,6 @@ const nano = (usd: number) => Math.round(usd * 1e9)
 const until = <A>(look: Effect.Effect<A | undefined>): Effect.Effect<A> =>
   Effect.flatMap(look, (found) =>
     found === undefined ? Effect.andThen(Effect.sleep("10 millis"), until(look)) : Effect.succeed(found)
-  )
-
-const endedReceipt = (service: Service, key: string, id: string): Effect.Effect<Frame> =>
-  until(
-    Effect.map(Effect.flatMap(get(`${service.api}/requests/${id}`, key), json), (found) =>
-      found.status === "open" ? undefined : found
-    )
   )
 
 /** Waits for the spans of a trace, and checks that they have these names in the order of their start. */
@@ -82,7 +76,7 @@ describe("a paid request", () => {
       const { account, collector, inferenceKey, service } = yield* observed()
       const body = ask({ temperature: 0.5, stop: ["PLANTED-STOP"] })
       const answer = yield* json(yield* chat(service, inferenceKey, body))
-      const receipt = yield* endedReceipt(service, inferenceKey, answer.request_id)
+      const receipt = yield* endedReceiptOf(service, inferenceKey, answer.request_id)
       const [server, hold, attempt, settle] = yield* traceOf(collector, receipt.trace_id, [
         ROUTE,
         "ledger.hold",
@@ -138,7 +132,7 @@ describe("a paid request", () => {
         const { collector, inferenceKey, service } = yield* observed()
         const steering = { "x-svc-sandbox": "chunk_ms=20,text=one%20two%20three,cached_tokens=2" }
         const last = lastFrame(yield* frames(yield* chat(service, inferenceKey, ask({ stream: true }), steering)))
-        const receipt = yield* endedReceipt(service, inferenceKey, last.request_id)
+        const receipt = yield* endedReceiptOf(service, inferenceKey, last.request_id)
         const [server, , attempt, settle] = yield* traceOf(collector, receipt.trace_id, [
           ROUTE,
           "ledger.hold",
@@ -168,7 +162,7 @@ describe("a paid request", () => {
       const response = yield* chat(service, inferenceKey, ask({ stream: true }), broken)
       assert.include(yield* Effect.promise(() => response.text()), '"upstream_error"')
       const id = response.headers.get("x-request-id") ?? ""
-      const receipt = yield* endedReceipt(service, inferenceKey, id)
+      const receipt = yield* endedReceiptOf(service, inferenceKey, id)
       const [server] = yield* traceOf(collector, receipt.trace_id, [
         ROUTE,
         "ledger.hold",
@@ -190,7 +184,7 @@ describe("a paid request", () => {
       }
       for (const [path, body] of Object.entries(bodies)) {
         const answer = yield* json(yield* post(`${service.api}/${path}`, inferenceKey, body))
-        const receipt = yield* endedReceipt(service, inferenceKey, answer.request_id)
+        const receipt = yield* endedReceiptOf(service, inferenceKey, answer.request_id)
         const [, , attempt] = yield* traceOf(collector, receipt.trace_id, [
           `POST /api/v1/${path}`,
           "ledger.hold",
@@ -207,7 +201,7 @@ describe("a paid request", () => {
       const { collector, inferenceKey, service } = yield* observed()
       const body = { model: "gpt-4o-mini", stream: true, messages: [{ role: "user", content: "Tell me of the sea" }] }
       const response = yield* chat(service, inferenceKey, body, { "x-svc-sandbox": "output_tokens=6000" })
-      const receipt = yield* endedReceipt(service, inferenceKey, lastFrame(yield* frames(response)).request_id)
+      const receipt = yield* endedReceiptOf(service, inferenceKey, lastFrame(yield* frames(response)).request_id)
       const [, hold, , extend] = yield* traceOf(collector, receipt.trace_id, [
         ROUTE,
         "ledger.hold",
@@ -232,7 +226,7 @@ describe("a paid request", () => {
         })
         const id = response.headers.get("x-request-id") ?? ""
         yield* Effect.promise(() => response.text())
-        const receipt = yield* endedReceipt(service, inferenceKey, id)
+        const receipt = yield* endedReceiptOf(service, inferenceKey, id)
         const [, , first, second] = yield* traceOf(collector, receipt.trace_id, [
           ROUTE,
           "ledger.hold",
@@ -254,7 +248,7 @@ describe("a paid request", () => {
       const steering = { "x-svc-sandbox": "chunk_ms=15,text=one%20two%20three%20four%20five%20six%20seven" }
       const url = `${service.api}/chat/completions`
       const { requestId } = yield* hangUpAfter(url, inferenceKey, ask({ stream: true }), steering, 2)
-      const receipt = yield* endedReceipt(service, inferenceKey, requestId)
+      const receipt = yield* endedReceiptOf(service, inferenceKey, requestId)
       const [server, , attempt, settle] = yield* traceOf(collector, receipt.trace_id, [
         ROUTE,
         "ledger.hold",
@@ -298,7 +292,7 @@ describe("a paid request", () => {
       })
       const id = response.headers.get("x-request-id") ?? ""
       assert.strictEqual(response.status, 502)
-      const receipt = yield* endedReceipt(service, inferenceKey, id)
+      const receipt = yield* endedReceiptOf(service, inferenceKey, id)
       const [server, , attempt, release] = yield* traceOf(collector, receipt.trace_id, [
         ROUTE,
         "ledger.hold",
@@ -399,7 +393,7 @@ describe("a client's trace", () => {
         Effect.gen(function* () {
           const body = ask({ model, routing: { providers: { only: ["told"] } } })
           const answer = yield* json(yield* chat(service, inferenceKey, body, { traceparent }))
-          return (yield* endedReceipt(service, inferenceKey, answer.request_id)).trace_id
+          return (yield* endedReceiptOf(service, inferenceKey, answer.request_id)).trace_id
         })
       const good = `00-${CALLER.traceId}-${CALLER.spanId}-00`
       assert.strictEqual(yield* traceOf(good), CALLER.traceId)
@@ -434,7 +428,7 @@ describe("a client's trace", () => {
           const wanted = { traceparent: `00-${"a".repeat(32)}-${CALLER.spanId}-01` }
           yield* chat(service, inferenceKey, ask(), wanted)
           const receipts = yield* Effect.forEach(answers, ({ request_id }) =>
-            endedReceipt(service, inferenceKey, request_id)
+            endedReceiptOf(service, inferenceKey, request_id)
           )
           return receipts.map((receipt) => receipt.trace_id).filter((id) => id !== null)
         }).pipe(Effect.scoped)

@@ -4,7 +4,9 @@ import { Effect } from "effect"
 import type { IncomingHttpHeaders } from "node:http"
 import OpenAI, { BadRequestError } from "openai"
 import { upstream } from "../providers/upstream.ts"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { nano } from "../support/Amounts.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
+import { json, post, type Service, startService } from "../support/Service.ts"
 
 interface Seen {
   readonly path: string | undefined
@@ -28,8 +30,6 @@ const spent = (service: Service, account: string, usd: number) =>
     assert.strictEqual(held, 0n)
     return BigInt(usd) * 1_000_000_000n - posted
   })
-
-const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
 /** Starts a host that answers with this function, and records its requests. */
 const host = (answer: (seen: Seen) => { readonly status?: number; readonly body: unknown }) => {
@@ -72,10 +72,7 @@ describe("embeddings for the OpenAI client", () => {
       for (const [at, { embedding }] of floats.data.entries()) {
         assert.isAbove(cosine(embedding, answer.data[at]!.embedding), 0.999_99)
       }
-      const receipt = yield* Effect.flatMap(
-        get(`${service.api}/requests/${extrasOf(answer).request_id}`, inferenceKey),
-        json
-      )
+      const receipt = yield* receiptOf(service, inferenceKey, extrasOf(answer).request_id)
       assert.deepInclude(receipt, { operation: "embeddings", status: "succeeded", model, usage_basis: "reported" })
       assert.strictEqual(receipt.usage.input_tokens, answer.usage.prompt_tokens)
       assert.strictEqual(receipt.cost_usd, extrasOf(answer).cost_usd)
@@ -158,7 +155,7 @@ describe("embeddings by a host", () => {
         truncation: false,
         output_dimension: 256
       })
-      const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${answer.request_id}`, inferenceKey), json)
+      const receipt = yield* receiptOf(service, inferenceKey, answer.request_id)
       assert.deepInclude(receipt, { usage_basis: "counted", provider: "voyage" })
     }).pipe(Effect.scoped)
   )

@@ -1,7 +1,9 @@
 /** The chat tool, and what every paid tool has in common: holds, idempotency keys, budgets, progress and cancellation. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { nano } from "../support/Amounts.ts"
 import { callOf, modernClient, openSession, rpcHeaders, sessionClient } from "../support/Mcp.ts"
+import { receiptOf } from "../support/ReadReceipts.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { eventually } from "../support/Eventually.ts"
 
@@ -21,9 +23,6 @@ const spent = (service: Service, accountId: string, usd = 10) =>
     assert.strictEqual(held, 0n)
     return BigInt(usd) * 1_000_000_000n - posted
   })
-
-const receiptOf = (service: Service, key: string, id: string) =>
-  Effect.flatMap(get(`${service.api}/requests/${id}`, key), json)
 
 const receipts = (service: Service, key: string) =>
   Effect.map(Effect.flatMap(get(`${service.api}/requests`, key), json), ({ data }) => data)
@@ -52,7 +51,7 @@ describe("chat", () => {
       assert.strictEqual(structuredContent.cost_usd, rest.cost_usd)
       assert.deepStrictEqual(structuredContent.usage, rest.usage)
       assert.deepStrictEqual(_meta, { cost_usd: rest.cost_usd, request_id: structuredContent.request_id })
-      const cost = BigInt(Math.round(rest.cost_usd * 1e9))
+      const cost = nano(rest.cost_usd)
       assert.isAbove(Number(cost), 0)
       assert.strictEqual(yield* spent(service, account.id), 2n * cost)
       const [mine, theirs] = [
@@ -76,7 +75,7 @@ describe("chat", () => {
       assert.deepStrictEqual(again.structuredContent, first.structuredContent)
       assert.isUndefined(first._meta.idempotency_replayed)
       assert.isTrue(again._meta.idempotency_replayed)
-      const cost = BigInt(Math.round(first.structuredContent.cost_usd * 1e9))
+      const cost = nano(first.structuredContent.cost_usd)
       assert.strictEqual(yield* spent(service, account.id), cost)
       const other = yield* call({ ...once, prompt: "Goodbye!" })
       assert.isTrue(other.isError)
@@ -97,7 +96,7 @@ describe("chat", () => {
         assert.isTrue(_meta.retry)
       }
       assert.isNotEmpty(paid)
-      const cost = BigInt(Math.round(paid[0].structuredContent.cost_usd * 1e9))
+      const cost = nano(paid[0].structuredContent.cost_usd)
       assert.strictEqual(yield* spent(service, account.id), cost)
     }).pipe(Effect.scoped)
   )
@@ -175,7 +174,7 @@ describe("chat", () => {
         seen,
         seen.toSorted((a, b) => a - b)
       )
-      const cost = BigInt(Math.round(answer.structuredContent.cost_usd * 1e9))
+      const cost = nano(answer.structuredContent.cost_usd)
       assert.strictEqual(yield* spent(service, account.id), cost)
     }).pipe(Effect.scoped)
   )
@@ -202,7 +201,7 @@ describe("chat", () => {
       assert.deepInclude(receipt, { operation: "mcp.chat", status: "cancelled", streamed: true })
       assert.isAbove(receipt.usage.output_tokens, 0)
       assert.isBelow(receipt.usage.output_tokens, 10)
-      assert.strictEqual(yield* spent(service, account.id), BigInt(Math.round(receipt.cost_usd * 1e9)))
+      assert.strictEqual(yield* spent(service, account.id), nano(receipt.cost_usd))
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
@@ -225,7 +224,7 @@ describe("chat", () => {
       const [receipt] = yield* eventually(receipts(service, inferenceKey), ([one]) => one?.status !== "open")
       assert.deepInclude(receipt, { operation: "mcp.chat", status: "cancelled", streamed: true })
       assert.isAbove(receipt.usage.output_tokens, 0)
-      assert.strictEqual(yield* spent(service, account.id), BigInt(Math.round(receipt.cost_usd * 1e9)))
+      assert.strictEqual(yield* spent(service, account.id), nano(receipt.cost_usd))
     }).pipe(Effect.scoped)
   )
 
@@ -247,7 +246,7 @@ describe("chat", () => {
       yield* Effect.promise(() => asked.catch(() => undefined))
       const [receipt] = yield* eventually(receipts(service, inferenceKey), ([one]) => one?.status !== "open")
       assert.strictEqual(receipt.status, "cancelled")
-      assert.strictEqual(yield* spent(service, account.id), BigInt(Math.round(receipt.cost_usd * 1e9)))
+      assert.strictEqual(yield* spent(service, account.id), nano(receipt.cost_usd))
     }).pipe(Effect.scoped)
   )
 
@@ -263,7 +262,7 @@ describe("chat", () => {
       assert.match(broken.content[1].text, /^What had come: \S+/)
       const receipt = yield* receiptOf(service, inferenceKey, broken._meta.request_id)
       assert.isAbove(receipt.cost_usd, 0)
-      assert.strictEqual(yield* spent(service, account.id), BigInt(Math.round(receipt.cost_usd * 1e9)))
+      assert.strictEqual(yield* spent(service, account.id), nano(receipt.cost_usd))
     }).pipe(Effect.scoped)
   )
 })

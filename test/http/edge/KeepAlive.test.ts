@@ -3,6 +3,7 @@ import { Deferred, Duration, Effect, Fiber, Ref, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { withKeepAlive, MOST_SILENCE } from "../../../src/http/edge/KeepAlive.ts"
+import { nano } from "../../support/Amounts.ts"
 import { callOf, openSession, send } from "../../support/Mcp.ts"
 import { startService } from "../../support/Service.ts"
 
@@ -107,7 +108,7 @@ describe("an answer that is kept alive", () => {
       assert.isAbove(cost, 0)
       const balance = yield* service.ledger.balance(account.id)
       assert.strictEqual(balance?.held, 0n)
-      assert.strictEqual(balance?.posted, 10_000_000_000n - BigInt(Math.round(cost * 1e9)))
+      assert.strictEqual(balance?.posted, 10_000_000_000n - nano(cost))
     }).pipe(Effect.scoped)
   )
 })

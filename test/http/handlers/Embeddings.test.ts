@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http"
 import { AnswerMemory } from "../../../src/providers/pool/AnswerMemory.ts"
 import { countEmbed } from "../../../src/domain/WorkSize.ts"
 import { upstream } from "../../providers/upstream.ts"
+import { nano } from "../../support/Amounts.ts"
 import { type ReceivedSpan, startCollector } from "../../support/Collector.ts"
 import { get, json, post, startService, unread } from "../../support/Service.ts"
 
@@ -141,7 +142,7 @@ describe("POST /embeddings", () => {
       assert.deepInclude(answer, { object: "list", model, usage: { prompt_tokens: 1_000, total_tokens: 1_000 } })
       assert.lengthOf(answer.data, inputs.length)
       assert.include(text, listed.join())
-      assert.strictEqual((yield* settled).posted, 10_000_000_000n - BigInt(Math.round(answer.cost_usd * 1e9)))
+      assert.strictEqual((yield* settled).posted, 10_000_000_000n - nano(answer.cost_usd))
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { AnswerMemory } from "../../../src/providers/pool/AnswerMemory.ts"
 import { upstream } from "../../providers/upstream.ts"
+import { nano } from "../../support/Amounts.ts"
 import { json, post, startService, unread } from "../../support/Service.ts"
 
 const kite = { model: "flux-schnell", prompt: "a kite", size: "64x64" }
@@ -36,7 +37,7 @@ describe.each(["/images/generations", "/images"])("POST %s", (path) => {
       assert.notStrictEqual(first.request_id, other.request_id)
       assert.deepStrictEqual(yield* ask(path), first)
       const { posted } = yield* service.balance(account.id)
-      assert.strictEqual(1_000_000_000n - posted, 2n * BigInt(Math.round(first.cost_usd * 1e9)))
+      assert.strictEqual(1_000_000_000n - posted, 2n * nano(first.cost_usd))
     }).pipe(Effect.scoped)
   )
 })

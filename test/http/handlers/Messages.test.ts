@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { nano } from "../../support/Amounts.ts"
 import { get, json, post, type Service, startService } from "../../support/Service.ts"
 import { eventsOf } from "../../support/Streams.ts"
 
@@ -46,7 +47,7 @@ describe("POST /messages", () => {
       assert.strictEqual(answer.id, `msg_${answer.request_id.slice(4)}`)
       assert.strictEqual(response.headers.get("request-id"), answer.request_id)
       const { posted } = yield* service.balance(account.id)
-      assert.strictEqual(10_000_000_000n - posted, BigInt(Math.round(answer.cost_usd * 1e9)))
+      assert.strictEqual(10_000_000_000n - posted, nano(answer.cost_usd))
       const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${answer.request_id}`, key), json)
       assert.deepStrictEqual(
         [receipt.operation, receipt.trace_id, receipt.cost_usd],

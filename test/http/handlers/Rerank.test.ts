@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { nano } from "../../support/Amounts.ts"
 import { get, json, post, startService } from "../../support/Service.ts"
 
 const asked = { model: "rerank-2.5", query: "cats", documents: ["dogs bark", "cats purr and cats sleep", "cats run"] }
@@ -18,7 +19,7 @@ describe("POST /rerank", () => {
         ["cats purr and cats sleep", "cats run"]
       )
       const { held, posted } = yield* service.balance(account.id)
-      assert.deepStrictEqual([held, 10_000_000_000n - posted], [0n, BigInt(Math.round(answer.cost_usd * 1e9))])
+      assert.deepStrictEqual([held, 10_000_000_000n - posted], [0n, nano(answer.cost_usd)])
       const again = yield* ask(body)
       assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
       assert.deepStrictEqual(yield* json(again), answer)
