@@ -321,7 +321,7 @@ describe("the contract", () => {
   )
 })
 
-describe("the schema of the contract decodes every answer of", () => {
+describe("the schema of the contract decodes answers of", () => {
   it.live("chat completions", () =>
     Effect.gen(function* () {
       const service = yield* startService()

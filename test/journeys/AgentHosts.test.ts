@@ -113,7 +113,7 @@ const MADE_ANEW = new Set(["call_id", "caller", "id", "status"])
 /** Returns a call without the fields that are new in each answer. */
 const said = (call: object): object => Object.fromEntries(Object.entries(call).filter(([name]) => !MADE_ANEW.has(name)))
 
-describe("a host of each kind in PROVIDERS_FILE", () => {
+describe("a model at a host of each kind in PROVIDERS_FILE", () => {
   it.live(
     "calls every form of Codex tool and reads its result, plain and streamed",
     () =>

@@ -145,7 +145,7 @@ const itemOf = (output: ReadonlyArray<Json>) => output.find(({ type }) => String
 
 describe("a coding agent's request", () => {
   onEveryHost(
-    "gets the calls of every form of Codex tool back in that form, and returns their results",
+    "gets each Codex tool call in the form of its tool, and an answer after the tool's result",
     async ({ mock, model, post }) => {
       for (const [name, args, item, answer] of calls) {
         mock.clearFixtures()
@@ -199,7 +199,7 @@ describe("a coding agent's request", () => {
   })
 
   onEveryHost(
-    "gets the calls of Claude Code's own and typed tools, and returns their results",
+    "gets calls of Claude Code's own and typed tools, and an answer after their results",
     async ({ mock, model, post }) => {
       for (const [name, input] of [
         ["look", { at: "Oslo" }],

@@ -326,7 +326,7 @@ describe("an idempotency key of Anthropic's client", () => {
     assert.strictEqual(await spent(), both)
   })
 
-  journey("gets 422 when it is reused for a different request", async ({ client }) => {
+  journey("answers 422 when it is reused for a different request", async ({ client }) => {
     await client.messages.create(ask, once)
     const error = await failing(UnprocessableEntityError, client.messages.create({ ...ask, max_tokens: 9 }, once))
     assert.deepStrictEqual([error.type, saidIn(error).code], ["invalid_request_error", "idempotency_key_reused"])

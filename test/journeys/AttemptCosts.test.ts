@@ -64,7 +64,7 @@ const rollUp = (sql: SqlClient.SqlClient) =>
     )
   )
 
-describe("an attempt that fails after its provider has started work", () => {
+describe("a failed attempt", () => {
   it.live("costs the operator the usage it reported, and the account pays only for the attempt that served", () =>
     Effect.gen(function* () {
       const { ask, inferenceKey, receipt, report, service } = yield* scene()
@@ -98,7 +98,7 @@ describe("an attempt that fails after its provider has started work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is costed by estimate for every operation when it reports no usage, and costs the account nothing", () =>
+  it.live("has an estimated cost for every operation when it reports no usage, and costs the account nothing", () =>
     Effect.gen(function* () {
       const { account, ask, receipt, report, service } = yield* scene()
       let sum = 0
@@ -154,7 +154,7 @@ describe("an attempt that fails after its provider has started work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has no cost when the provider refused the request", () =>
+  it.live("has no cost when the provider answered with an error or a rate limit", () =>
     Effect.gen(function* () {
       const { ask, receipt } = yield* scene()
       for (const fault of ["rate_limit", "error"]) {

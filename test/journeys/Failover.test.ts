@@ -203,7 +203,7 @@ describe("a provider that fails", () => {
   )
 
   it.live(
-    "gets one probe a second when no other is allowed; the requests between get 503 with retry-after and are free",
+    "gets one probe a second when no other is allowed; requests between them get 503 with retry-after, without a hold",
     () =>
       Effect.gen(function* () {
         const { a, account, ask, service } = yield* scene
@@ -235,7 +235,7 @@ describe("a provider that fails", () => {
   )
 
   it.live(
-    "is not called before its Retry-After ends; a request waits for a short one, and gets a long one as retry-after",
+    "is not called before its Retry-After ends: a request waits for a short one, and passes a long one on to the client",
     () =>
       Effect.gen(function* () {
         const { a, account, ask, b, service } = yield* scene
@@ -262,7 +262,7 @@ describe("a provider that fails", () => {
   )
 
   it.live(
-    "is not one whose log-probabilities exceed the size limit: the client gets 400, without fallback or open breaker",
+    "is not a provider whose log-probabilities exceed the size limit: the client gets 400, and no breaker opens",
     () =>
       Effect.gen(function* () {
         const { a, account, ask, b, service } = yield* scene
@@ -302,7 +302,7 @@ describe("a provider that fails", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("to report a possible usage is charged up to the hold, and its answer is delivered", () =>
+  it.live("to report a plausible usage still delivers its answer, and the charge is limited to the hold", () =>
     Effect.gen(function* () {
       const { a, account, ask, inferenceKey, service } = yield* scene
       for (const [completion, stream] of [9e15, 1e300].flatMap((figure) => [

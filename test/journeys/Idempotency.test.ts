@@ -72,36 +72,38 @@ describe("an idempotency key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("runs one of many concurrent requests, and answers 409 with retry-after to the others until it ends", () =>
-    Effect.gen(function* () {
-      const service = yield* startService()
-      const { account, inferenceKey } = yield* service.account(1)
-      const responses = yield* Effect.forEach(
-        Array.from({ length: 20 }),
-        () => chat(service, inferenceKey, ask(), "race", { "x-svc-sandbox": "latency_ms=150" }),
-        { concurrency: "unbounded" }
-      )
-      const served = responses.filter((response) => response.status === 200)
-      const waiting = responses.filter((response) => response.status === 409)
-      assert.strictEqual(served.length + waiting.length, 20)
-      assert.isAtLeast(served.length, 1)
-      assert.deepStrictEqual(
-        served.filter((response) => response.headers.get("idempotency-replayed") === null).length,
-        1
-      )
-      for (const response of waiting) {
-        assert.strictEqual(response.headers.get("retry-after"), "1")
-        assert.strictEqual(response.headers.get("x-should-retry"), "true")
-        assert.deepStrictEqual(yield* errorOf(response), [409, "idempotency_request_in_progress"])
-      }
-      const answer = yield* json(served[0]!)
-      const { posted } = yield* service.balance(account.id)
-      assert.strictEqual(1_000_000_000n - posted, nano(answer.cost_usd))
-      assert.deepStrictEqual(yield* service.faults, [])
-    }).pipe(Effect.scoped)
+  it.live(
+    "lets one of many concurrent requests run, and answers 409 with retry-after to the others until it ends",
+    () =>
+      Effect.gen(function* () {
+        const service = yield* startService()
+        const { account, inferenceKey } = yield* service.account(1)
+        const responses = yield* Effect.forEach(
+          Array.from({ length: 20 }),
+          () => chat(service, inferenceKey, ask(), "race", { "x-svc-sandbox": "latency_ms=150" }),
+          { concurrency: "unbounded" }
+        )
+        const served = responses.filter((response) => response.status === 200)
+        const waiting = responses.filter((response) => response.status === 409)
+        assert.strictEqual(served.length + waiting.length, 20)
+        assert.isAtLeast(served.length, 1)
+        assert.deepStrictEqual(
+          served.filter((response) => response.headers.get("idempotency-replayed") === null).length,
+          1
+        )
+        for (const response of waiting) {
+          assert.strictEqual(response.headers.get("retry-after"), "1")
+          assert.strictEqual(response.headers.get("x-should-retry"), "true")
+          assert.deepStrictEqual(yield* errorOf(response), [409, "idempotency_request_in_progress"])
+        }
+        const answer = yield* json(served[0]!)
+        const { posted } = yield* service.balance(account.id)
+        assert.strictEqual(1_000_000_000n - posted, nano(answer.cost_usd))
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
   )
 
-  it.live("gets 422 for a different request of the same account, and serves one of another account", () =>
+  it.live("answers 422 to a different request of the same account, and serves one of another account", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [one, two] = [yield* service.account(1), yield* service.account(1)]

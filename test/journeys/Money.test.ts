@@ -9,8 +9,8 @@ const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello,
 const estimate = (service: Service, key: string, body: object) =>
   Effect.flatMap(post(`${service.api}/estimate`, key, body), json)
 
-describe("money", () => {
-  it.live("lets exactly as many concurrent requests through as the balance covers, and answers 402 to the others", () =>
+describe("the balance", () => {
+  it.live("covers exactly as many concurrent requests as it has holds for, and the others get 402", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const body = { ...chat, max_tokens: 100 }
@@ -31,7 +31,7 @@ describe("money", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("shows the same cost in the answer and on the receipt, and charges exactly that", () =>
+  it.live("decreases by exactly the cost that the answer and the receipt show", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)

@@ -476,7 +476,7 @@ describe("an idempotency key of the OpenAI client", () => {
     assert.strictEqual(await Effect.runPromise(spent), paid)
   })
 
-  journey("gets 422 when it is reused for a different request", async ({ client }) => {
+  journey("answers 422 when it is reused for a different request", async ({ client }) => {
     await client.chat.completions.create({ model, messages }, once)
     const other = client.chat.completions.create({ model, messages, temperature: 1 }, once)
     const error = await failing(UnprocessableEntityError, other)
@@ -484,7 +484,7 @@ describe("an idempotency key of the OpenAI client", () => {
   })
 
   journey(
-    "gets 409 while its first request runs, and the client's retry gets the first answer",
+    "answers 409 while its first request runs, and the client's retry gets the first answer",
     ({ client, key, service, spent }) =>
       Effect.gen(function* () {
         const headers = { ...once.headers, "x-svc-sandbox": "latency_ms=1500" }

@@ -187,7 +187,7 @@ const planted = (path: string, stream = false) => {
 
 describe("a project with zero_retention", () => {
   it.live(
-    "keeps no content in any table, cache, session or stored answer, even when a request asks for less",
+    "keeps no content in any table, cache, session or stored answer, even when a request asks for the default policy",
     () =>
       Effect.gen(function* () {
         const { key, outside, service } = yield* opened({ data_policy: "zero_retention" })

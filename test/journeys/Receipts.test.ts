@@ -8,9 +8,9 @@ const messages = [{ role: "user", content: "Write me a receipt" }]
 const chat = (service: Service, key: string, body: object, headers: Record<string, string> = {}) =>
   post(`${service.api}/chat/completions`, key, body, headers)
 
-describe("the API of receipts and estimates", () => {
+describe("the API", () => {
   it.live(
-    "shows prices and usage that add up to the charge to the nano-USD, for text, tools, cached and reasoning tokens",
+    "shows a price and a usage on receipts that give the charge to the nano-USD, for tools, cached and reasoning tokens too",
     () =>
       Effect.gen(function* () {
         const service = yield* startService()

@@ -83,7 +83,7 @@ describe("a session of the legacy chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("accepts the same names of up to 256 characters as its creation, and answers 400 to longer ones", () =>
+  it.live("is found by a name of up to 256 characters, and a longer name gets 400 without a charge", () =>
     Effect.gen(function* () {
       const { account, chat, key, service } = yield* talking
       const session_id = "\u{1f375}".repeat(256)

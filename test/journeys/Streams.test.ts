@@ -108,7 +108,7 @@ describe("a stream", () => {
   )
 
   it.live(
-    "or plain answer whose finish reason is a host failure is an error, and only delivered output is charged",
+    "or plain answer whose finish reason reports a host failure is an error, and only streamed output is charged",
     () =>
       Effect.gen(function* () {
         const finish_reason = "insufficient_system_resource"

@@ -187,7 +187,7 @@ const chargedOnly = ({ account, service }: Stage, answered: number) =>
 
 describe("a body that is expensive to process", () => {
   it.live(
-    "gets a 4xx from every operation, within bounded time and memory, and is not charged",
+    "gets a 4xx, or is ignored in an unknown field, in every operation, within bounded time and memory, uncharged",
     () =>
       Effect.gen(function* () {
         const scene = yield* stage

@@ -105,7 +105,7 @@ const portOf = ({ origin }: Service): number => Number(new URL(origin).port)
 
 describe("an ambiguous request", () => {
   it.live(
-    "is one request or an error to the gateway, gets at most one answer, and changes no answer of another client",
+    "is no more requests to the gateway than RFC 9112 allows, gets no more answers, and changes no other client's answer",
     () =>
       Effect.gen(function* () {
         const service = yield* startService()
