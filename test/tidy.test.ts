@@ -296,7 +296,7 @@ describe("rooms", () => {
     none(
       order.flatMap((room) =>
         rooms[room]!.filter((other) => order.indexOf(other) >= order.indexOf(room)).map(
-          (other) => `${room} may not use ${other}: it stands to its right`
+          (other) => `${room} may not use ${other}: it comes later in \`rooms\``
         )
       )
     ))
@@ -320,7 +320,7 @@ describe("rooms", () => {
     none(
       order.flatMap((room) =>
         rooms[room]!.filter((other) => !used.has(`${room} → ${other}`)).map(
-          (other) => `${room} → ${other} is unused: take it out of \`rooms\``
+          (other) => `${room} → ${other} is unused: remove it from \`rooms\``
         )
       )
     )
@@ -333,7 +333,7 @@ describe("rooms", () => {
       imports.flatMap(({ one, source }) => {
         const [room, name] = [roomOf(source.path), packageOf(one)]
         if (room === undefined || name === undefined || name === "effect") return []
-        if (room === "schemas") return [`${source.path}:${one.line} imports ${name}: schemas import effect alone`]
+        if (room === "schemas") return [`${source.path}:${one.line} imports ${name}: schemas may import only effect`]
         return packages[name]?.includes(room) === true
           ? []
           : [
@@ -351,7 +351,7 @@ describe("rooms", () => {
         pure.has(roomOf(source.path) ?? "")
           ? one.values
               .filter((name) => one.file?.startsWith("src/") === true && services.has(name))
-              .map((name) => `${source.path}:${one.line} uses ${name}: let the caller pass what is needed of it`)
+              .map((name) => `${source.path}:${one.line} uses ${name}: let the caller pass what the code needs`)
           : []
       )
     )
@@ -364,7 +364,7 @@ describe("rooms", () => {
           ({ one, source }) =>
             /^src\/providers\/(?!pool\/).+\//.test(source.path) && one.file?.endsWith("/ProviderPool.ts")
         )
-        .map(({ one, source }) => `${source.path}:${one.line}: an adapter knows Provider.ts alone`)
+        .map(({ one, source }) => `${source.path}:${one.line}: an adapter may import only Provider.ts`)
     ))
 })
 
@@ -388,7 +388,7 @@ describe("code", () => {
         .filter(({ path }) => path !== "src/client/Package.ts")
         .flatMap((source) =>
           matches(source, /^export default\b|^export (type )?(\*|\{[^}]*\}) *(as \w+ )?from\b/m).map(
-            (found) => `${at(source, found.index)}: export by name, where it is made`
+            (found) => `${at(source, found.index)}: export it by name where it is defined`
           )
         )
     ))
@@ -400,7 +400,7 @@ describe("code", () => {
           .replace(/\.ts$/, "")
           .split("/")
           .filter((name) => emptyNames.test(name))
-          .map((name) => `${path}: "${name}" says nothing; name it after what it holds`)
+          .map((name) => `${path}: "${name}" does not describe its content; name it after what it contains`)
       )
     ))
 
@@ -419,7 +419,7 @@ describe("code", () => {
         .filter(({ path }) => path !== generated)
         .map(({ path, text }) => ({ path, lines: text.trimEnd().split("\n").length }))
         .filter(({ lines }) => lines > FILE_LINES)
-        .map(({ lines, path }) => `${path} has ${lines} lines: divide it by noun`)
+        .map(({ lines, path }) => `${path} has ${lines} lines: split it by noun`)
     ))
 
   it("has no function above the limit of lines", () =>
@@ -431,7 +431,7 @@ describe("code", () => {
             .filter(({ lines }) => lines > FUNCTION_LINES)
             .map(
               ({ index, lines, name }) =>
-                `${path}:${lineAt(text, index)} ${name} has ${lines} lines: divide it by meaning`
+                `${path}:${lineAt(text, index)} ${name} has ${lines} lines: split it by meaning`
             )
         )
     ))
@@ -444,7 +444,7 @@ describe("code", () => {
         const sometimes = matches(source, /\.(skipIf|runIf)\(|\bctx\.skip\(/)
         const says = /\bannounceSkip\(|\bconsole\.log\(|\bstderr\.write\(/.test(source.code)
         return [
-          ...never.map((found) => `${at(source, found.index)} has ${found[0]}: mend the test, or take it out`),
+          ...never.map((found) => `${at(source, found.index)} has ${found[0]}: fix the test or remove it`),
           ...sometimes
             .filter(() => !says)
             .map((found) => `${at(source, found.index)} has ${found[0]}: print why, as announceSkip does`)
@@ -473,7 +473,7 @@ describe("an export", () => {
     none(
       [...places]
         .filter(([key, paths]) => paths.size > 1 && !repeatedNames.has(key))
-        .map(([key, paths]) => `${key} is exported by ${[...paths].join(" and ")}: name what differs`)
+        .map(([key, paths]) => `${key} is exported by ${[...paths].join(" and ")}: rename one after what differs`)
     )
   })
 
@@ -525,13 +525,13 @@ describe("the tests", () => {
     none(
       logic
         .filter((path) => !proved(path) && gaps[path] === undefined)
-        .map((path) => `${path}: prove it in ${mirrorsOf(path)[0]}`)
+        .map((path) => `${path}: test it in ${mirrorsOf(path)[0]}`)
     ))
 
   it("cover every listed gap elsewhere, and no gap is out of date", () =>
     none(
       Object.entries(gaps).flatMap(([path, test]) => [
-        ...(logic.includes(path) && !proved(path) ? [] : [`"${path}": take it out of \`gaps\``]),
+        ...(logic.includes(path) && !proved(path) ? [] : [`"${path}": remove it from \`gaps\``]),
         ...(existsSync(join(root, test)) ? [] : [`"${path}": there is no ${test}`])
       ])
     ))
@@ -573,7 +573,8 @@ describe("the tree", () => {
   const holding = (what: RegExp, instead: string) =>
     none(lines.filter(({ line }) => what.test(line)).map(({ line, place }) => `${place} (${line.trim()}): ${instead}`))
 
-  it("has no TODO or FIXME marks", () => holding(/\b(TODO|FIXME|HACK|XXX)\b/, "do it, or write what is so and why"))
+  it("has no TODO or FIXME marks", () =>
+    holding(/\b(TODO|FIXME|HACK|XXX)\b/, "do it, or state the limit and its reason"))
 
   it("contains no path of a developer's machine", () =>
     holding(
@@ -605,7 +606,7 @@ describe("the tree", () => {
       wanted
         .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
         .filter((name) => locked[`node_modules/${name}`] === undefined)
-        .map((name) => `${name}: npm left it out; take its entry from the lockfile before`)
+        .map((name) => `${name}: npm omitted it; copy its entry from the previous lockfile`)
     )
   })
 })

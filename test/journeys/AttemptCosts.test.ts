@@ -44,13 +44,13 @@ const scene = (env: Record<string, string> = {}) =>
         ({ body }) => body.data
       )
     const report = (by: string) => Effect.map(operate("GET", `/report?by[]=${by}`), ({ body }) => body)
-    /** Bounds what OpenAI may cost in a day, and returns once the service obeys. */
-    const bound = (usd: number) =>
+    /** Sets OpenAI's daily spend limit, and waits until the gateway applies it. */
+    const limitSpend = (usd: number) =>
       Effect.andThen(
         operate("PATCH", "/spend/openai", { limit_usd: usd }),
         eventually(spendSeenBy(service, "openai"), ({ limit }) => limit === Math.round(usd * 1e9))
       )
-    return { ...found, ask, bound, receipt, report }
+    return { ...found, ask, limitSpend, receipt, report }
   })
 
 /** Adds every ended request to the daily rollups. */
@@ -116,7 +116,7 @@ describe("a failed attempt", () => {
         for (const [index, { attempt_index: at, basis, cost_usd: cost }] of costs.entries()) {
           assert.deepStrictEqual([at, basis], [index, "estimated"], path)
           assert.isAbove(cost, 0, path)
-          // Chat is charged for a prompt and an output, of which nothing came.
+          // The estimate of a chat has the prompt only, because no output came.
           if (path === "/chat/completions") assert.isBelow(cost, served.provider_cost_usd, path)
           else assert.strictEqual(cost, served.provider_cost_usd, path)
         }
@@ -191,9 +191,9 @@ describe("a failed attempt", () => {
 
   it.live("costs its prompt when the client disconnects before any output", () =>
     Effect.gen(function* () {
-      const { account, bound, inferenceKey, operate, receipt, service } = yield* scene()
-      // Under a bound, the operator sees what the attempt reserves once it has begun.
-      yield* bound(1)
+      const { account, limitSpend, inferenceKey, operate, receipt, service } = yield* scene()
+      // With a spend limit, the operator sees the reservation of an attempt after its start.
+      yield* limitSpend(1)
       const leave = new AbortController()
       const headers = {
         authorization: `Bearer ${inferenceKey}`,
@@ -221,9 +221,9 @@ describe("a failed attempt", () => {
 
   it.live("counts toward the provider's daily spend limit, which then answers 503", () =>
     Effect.gen(function* () {
-      const { account, ask, bound, operate, service } = yield* scene()
+      const { account, ask, limitSpend, operate, service } = yield* scene()
       const body = { ...chat, ...alone, max_tokens: 1 }
-      yield* bound(0.00003)
+      yield* limitSpend(0.00003)
       const statuses: Array<number> = []
       for (let round = 0; round < 60 && !statuses.includes(503); round++) {
         statuses.push((yield* ask("/chat/completions", body, "fault=empty,output_tokens=1")).status)

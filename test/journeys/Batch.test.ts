@@ -122,7 +122,7 @@ describe("a batch", () => {
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
-      // Each would fit alone: at $15 for a million tokens, $0.3.
+      // The balance covers one of them, which costs $0.30 at $15 per million tokens.
       const dear = { url: "/messages", body: { ...claude, max_tokens: 20_000 } }
       const response = yield* run(service, inferenceKey, [dear, dear, dear, dear])
       const body = decodeError(yield* json(response))
@@ -194,7 +194,7 @@ describe("a batch", () => {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, inferenceKey } = yield* service.account(100)
       const routing = { data_policy: "zero_retention" }
-      // It is there, but no image, which is found when the request is paid for.
+      // The URL is not an image. The gateway finds that out after the hold.
       const image = { type: "image_url", image_url: { url: `${service.api}/models` } }
       const refused = { ...claude, messages: [{ role: "user", content: [image] }], routing }
       const requests = [{ body: { ...claude, routing } }, { body: refused }]
@@ -239,7 +239,7 @@ describe("a batch", () => {
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(0.02)
-      // Without a cap each asks for up to 16,384 tokens, a cent each; all together get what there is.
+      // Without a cap each request may use up to 16,384 tokens, about a cent. Together they get the whole balance.
       const requests = Array.from({ length: 30 }, (_, at) => ({ body: hello(`number ${at}`) }))
       const response = yield* run(service, inferenceKey, requests, { "x-svc-sandbox": "usage=held" })
       assert.strictEqual(response.status, 200)

@@ -54,7 +54,7 @@ const scene = Effect.gen(function* () {
 
 describe("a stream that contains an error", () => {
   for (const dialect of dialects) {
-    // Legacy answers are kept for the same question.
+    // The legacy chat caches answers, so each question is new.
     let questions = 0
     const body = (stream: boolean) => {
       const more = { routing: { providers: { order: ["a", "b"] } } }

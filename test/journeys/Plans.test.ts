@@ -47,7 +47,7 @@ describe("the price plan of an account", () => {
       assert.strictEqual(nano(receipt.cost_usd), BigInt(2_000 * input + 8_000 * output))
       const seen = yield* operate("GET", `/requests/${answer.request_id}`)
       assert.deepStrictEqual(seen.body.data.price_rule, { by: "plan_price", plan: "gold" })
-      // The markup of the plan, for a model without a fixed price; then the account's own, which wins over it but not over fixed prices.
+      // The plan's markup applies to a model without a fixed price. The account's own markup overrides it, but not fixed prices.
       const [list, marked] = [yield* pricing(service, "", "gpt-4o"), yield* pricing(service, inferenceKey, "gpt-4o")]
       assert.closeTo(marked.meteredPromptPerToken, list.meteredPromptPerToken * 1.2, 1e-12)
       yield* operate("PATCH", `/accounts/${account.id}/markup`, { markup_basis_points: -5_000 })
