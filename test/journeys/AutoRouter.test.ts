@@ -319,7 +319,10 @@ describe("the classifier of svc/auto", () => {
     Effect.gen(function* () {
       for (const model of ["nobody", "svc/auto", "text-embedding-3-small"]) {
         const exit = yield* Effect.exit(Effect.scoped(startService({ AUTO_CLASSIFIER_MODEL: model })))
-        assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes(`AUTO_CLASSIFIER_MODEL names ${model}`))
+        assert.isTrue(
+          Exit.isFailure(exit) &&
+            String(exit.cause).includes(`AUTO_CLASSIFIER_MODEL must name a text model; got ${model}`)
+        )
       }
     }).pipe(Effect.scoped)
   )
