@@ -6,17 +6,18 @@ export const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Sc
 /** An object with members of any names and values. */
 export const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 
-const counted = (count: number): string => count.toLocaleString("en-US")
+/** Returns a number with commas between its thousands. */
+export const withCommas = (count: number): string => count.toLocaleString("en-US")
 
 /** The message for a list that must have from `minimum` to `maximum` items, or characters. */
 const sizeOf = (minimum: number, maximum: number, unit: "characters" | "items"): string => {
-  const least = minimum === maximum ? "" : minimum === 0 ? "at most " : `${counted(minimum)} to `
-  return `must ${unit === "items" ? "contain" : "have"} ${least}${counted(maximum)} ${unit}`
+  const least = minimum === maximum ? "" : minimum === 0 ? "at most " : `${withCommas(minimum)} to `
+  return `must ${unit === "items" ? "contain" : "have"} ${least}${withCommas(maximum)} ${unit}`
 }
 
 /** Checks that an array has at most `maximum` items. */
 export const atMost = (maximum: number) =>
-  Schema.isMaxLength(maximum, { message: `must contain at most ${counted(maximum)} items` })
+  Schema.isMaxLength(maximum, { message: `must contain at most ${withCommas(maximum)} items` })
 
 /** Checks that a string or an array has from `minimum` to `maximum` items. `unit` names them in the message. */
 export const sized = (minimum: number, maximum: number, unit: "characters" | "items") =>
@@ -27,8 +28,8 @@ export const sized = (minimum: number, maximum: number, unit: "characters" | "it
 
 /** An integer within bounds, with a message that names the bounds. */
 export const integer = (minimum: number, maximum: number) => {
-  const to = maximum === Number.MAX_SAFE_INTEGER ? "" : ` to ${counted(maximum)}`
-  const message = `must be an integer ${to === "" ? "of at least" : "from"} ${counted(minimum)}${to}`
+  const to = maximum === Number.MAX_SAFE_INTEGER ? "" : ` to ${withCommas(maximum)}`
+  const message = `must be an integer ${to === "" ? "of at least" : "from"} ${withCommas(minimum)}${to}`
   return Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message }))
 }
 
@@ -40,7 +41,7 @@ export const between = (minimum: number, maximum: number) =>
   Schema.Finite.check(
     Schema.isBetween(
       { minimum, maximum },
-      { message: `must be a number from ${counted(minimum)} to ${counted(maximum)}` }
+      { message: `must be a number from ${withCommas(minimum)} to ${withCommas(maximum)}` }
     )
   )
 

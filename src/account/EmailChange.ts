@@ -1,6 +1,6 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { conflict, type Failure, failure, invalid } from "../domain/Failure.ts"
 import { emailChanged } from "../notifications/EmailText.ts"
 import { insertEmail } from "../notifications/NotificationsSql.ts"
 import { Config } from "../platform/config/Config.ts"
@@ -137,7 +137,7 @@ const applyChange = ({ audit, codes, sessions, sql }: Deps, claim: EmailClaim, c
     const change = yield* setEmail(sql, accountId, to).pipe(
       Effect.catchIf(
         (error) => error.reason._tag === "UniqueViolation",
-        () => Effect.fail(failure({ _tag: "Conflict", detail: "Another account has this address." }))
+        () => Effect.fail(conflict("Another account has this address."))
       )
     )
     // The account's row is locked now, so the former address is not one that another change has just replaced.

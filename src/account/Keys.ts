@@ -4,7 +4,7 @@ import { hash, randomBytes } from "node:crypto"
 import type { McpToolName } from "../../schemas/Mcp.ts"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import { type BudgetPeriodName, periodStart } from "../domain/Budget.ts"
-import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { conflict, type Failure, failure, invalid } from "../domain/Failure.ts"
 import { centsFromNano } from "../domain/Money.ts"
 import { insertKeyNotification } from "../notifications/NotificationsSql.ts"
 import { newResourceId } from "../platform/Ids.ts"
@@ -183,8 +183,6 @@ const periodStarts = Effect.map(Clock.currentTimeMillis, (nowMs) => ({
   monthly: periodStart("monthly", nowMs),
   lifetime: periodStart("lifetime", nowMs)
 }))
-
-const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
 
 const append = ({ audit }: Deps, { accountId, actor, id }: KeyAction, type: string, changes: object) =>
   audit.append({ accountId, type: `key.${type}`, actor, resource: { type: "key", id }, changes })

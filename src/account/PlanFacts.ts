@@ -2,6 +2,7 @@
 import type { Plan, PlanLimits, PlanPrice } from "../../schemas/operator/Plans.ts"
 import type { FieldProblem } from "../domain/Failure.ts"
 import { nanoFromUsd, usdFromNano } from "../domain/Money.ts"
+import { secondsOf } from "../domain/UnixTime.ts"
 import type { PlanFacts, PlanRow } from "./PlansSql.ts"
 
 export const planWire = (row: PlanRow): Plan => ({
@@ -17,7 +18,7 @@ export const planWire = (row: PlanRow): Plan => ({
     daily_spend_usd: row.daily_spend === null ? null : usdFromNano(row.daily_spend)
   },
   accounts: row.accounts,
-  created_at: Math.floor(row.created_at.getTime() / 1_000)
+  created_at: secondsOf(row.created_at)
 })
 
 type Limits = Pick<PlanFacts, "requests_per_minute" | "running_videos" | "running_batches" | "daily_spend">

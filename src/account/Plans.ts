@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { conflict, type Failure, failure } from "../domain/Failure.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type Actor, Audit } from "./Audit.ts"
@@ -98,7 +98,7 @@ const uniquely = <A, E>(work: Effect.Effect<A, E | SqlError.SqlError>, name: str
     work,
     (error): error is Extract<typeof error, SqlError.SqlError> =>
       error instanceof Object && "_tag" in error && error._tag === "SqlError" && isTaken(error as SqlError.SqlError),
-    () => Effect.fail(failure({ _tag: "Conflict", detail: `Another plan has the name ${name}.` }))
+    () => Effect.fail(conflict(`Another plan has the name ${name}.`))
   )
 
 const isTaken = (error: SqlError.SqlError): boolean => error.reason._tag === "UniqueViolation"
@@ -137,7 +137,7 @@ const remove = ({ events, sql }: Deps, id: string, actor: OperatorActor): Lookup
     if (plan.accounts > 0) {
       const accounts = `${plan.accounts} account${plan.accounts === 1 ? "" : "s"}`
       const detail = `The plan ${plan.name} has ${accounts}. Move them to another plan first.`
-      return yield* failure({ _tag: "Conflict", detail })
+      return yield* conflict(detail)
     }
     yield* deletePlan(sql, id)
     yield* events.append({ type: "plan.removed", actor, resource: { type: "plan", id }, changes: { name: plan.name } })

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { NewProject, ProjectChange } from "../../schemas/management/Projects.ts"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
-import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { conflict, type Failure, failure, invalid } from "../domain/Failure.ts"
 import { type Page, readPage } from "../platform/database/Page.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type Actor, Audit } from "./Audit.ts"
@@ -94,8 +94,6 @@ interface Deps {
   readonly audit: Audit["Service"]
   readonly budgets: Budgets["Service"]
 }
-
-const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
 
 const withBudgets = ({ budgets }: Deps, rows: ReadonlyArray<ProjectRow>) =>
   Effect.map(

@@ -4,7 +4,7 @@ import { hashKey, hashTextOf, isWellFormedKey, type KeyKind, Keys } from "../acc
 import { stoppedAccount } from "../account/Accounts.ts"
 import type { KeyPlan, KeyRow } from "../account/KeysSql.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { type Failure, failure, storeFailure } from "../domain/Failure.ts"
 import { routingOf } from "./Routing.ts"
 
 /** How long a paid request may use a cached principal without reading the key's row. Its hold checks the key again. */
@@ -194,10 +194,7 @@ export class Auth extends Context.Service<
       }
 
       const active = (found: ReturnType<Keys["Service"]["findById"]>): Effect.Effect<KeyRow, Failure> =>
-        found.pipe(
-          Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
-          Effect.flatMap(checked)
-        )
+        found.pipe(Effect.mapError(storeFailure), Effect.flatMap(checked))
 
       const read = (key: string) =>
         Effect.suspend(() => {
@@ -241,7 +238,7 @@ export class Auth extends Context.Service<
           }),
         confirm: (keyId) =>
           keys.isActive(keyId).pipe(
-            Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+            Effect.mapError(storeFailure),
             Effect.flatMap((usable) => {
               if (usable) return Effect.void
               forget(keyId)

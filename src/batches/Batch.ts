@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Exit, Layer, Result } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
 import { Auth } from "../auth/Auth.ts"
-import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import { type Failure, failure, type Reason, storeFailure } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import type { Claim, HoldOperation } from "../ledger/Operation.ts"
@@ -12,7 +12,7 @@ import type { ClaimedRequest } from "../usage/RequestsSql.ts"
 import { keepAnswer, restore } from "../inference/Answer.ts"
 import type { PaidAnswer } from "../domain/Answer.ts"
 import { balanceWarning } from "../domain/Balance.ts"
-import { type Holder, placeHold, storeUnavailable } from "../inference/Holding.ts"
+import { type Holder, placeHold } from "../inference/Holding.ts"
 import { refusalOf } from "../inference/Admission.ts"
 import type { Bounds } from "../domain/Estimate.ts"
 import { keepOpened, keepReason, type OpenFacts, spanMs } from "../inference/Receipt.ts"
@@ -94,7 +94,7 @@ const lookUp = ({ requests }: Deps, request: BatchRequest): Effect.Effect<Earlie
     principal.accountId,
     claims.map((one) => one.claim)
   )
-  return Effect.flatMap(Effect.mapError(found, storeUnavailable), (rows) => {
+  return Effect.flatMap(Effect.mapError(found, storeFailure), (rows) => {
     const byClaim = new Map(rows.map((row) => [row.claim, row]))
     if (claims.some((one) => (byClaim.get(one.claim) ?? one).fingerprint !== one.fingerprint)) {
       return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
@@ -230,7 +230,7 @@ const free = (
 ): Effect.Effect<void, Failure> =>
   lapsed.length === 0
     ? Effect.void
-    : Effect.asVoid(Effect.mapError(ledger.freeLapsed(principal.accountId, lapsed), storeUnavailable))
+    : Effect.asVoid(Effect.mapError(ledger.freeLapsed(principal.accountId, lapsed), storeFailure))
 
 /** Serves the remaining requests, and starts no more once one has failed. */
 const serveRemaining = (
@@ -279,7 +279,7 @@ const carryOutBatch = (
     }
     const { failed, served } = exit.value
     const reason = failed === undefined ? null : failed.failure.reason
-    const { posted } = yield* Effect.mapError(close(deps, request, reason), storeUnavailable)
+    const { posted } = yield* Effect.mapError(close(deps, request, reason), storeFailure)
     const balance = posted === undefined ? undefined : balanceWarning(posted)
     return { requestId: request.requestId, served, failed, balanceWarning: balance, replayed: false }
   })

@@ -1,7 +1,7 @@
 /** Serves one line of a batch in the background: an ordinary paid request under its own idempotency claim. */
 import { Cause, Effect } from "effect"
 import type { Budgets } from "../account/Budgets.ts"
-import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
+import { type Failure, failure, invalid, type Reason, storeFailure } from "../domain/Failure.ts"
 import { UNKNOWN } from "../domain/SchemaProblems.ts"
 import type { InputLine } from "./BatchInput.ts"
 import type { AcceptedBody, Circumstances, Surface } from "../inference/Surface.ts"
@@ -124,8 +124,6 @@ const servedLine = ({ batchId, index, input }: DueLine, requestId: string, body:
   return { ok: true, line: `${head},"response":${response},"error":null}`, customId: input.customId }
 }
 
-const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
-
 /** Reports whether the request under a line's claim paid for the line. */
 export const isPaid = (row: ClaimedRequest | undefined): row is ClaimedRequest =>
   row !== undefined && !row.lapsed && row.cost > 0n
@@ -134,7 +132,7 @@ export const isPaid = (row: ClaimedRequest | undefined): row is ClaimedRequest =
 const paidBefore = ({ requests }: LineDeps, { batchId, index, principal }: DueLine) =>
   Effect.gen(function* () {
     const claims = requests.claims(principal.accountId, [claimOf(batchId, index)])
-    const [row] = yield* Effect.mapError(claims, unavailable)
+    const [row] = yield* Effect.mapError(claims, storeFailure)
     if (row?.running === true) return yield* failure({ _tag: "IdempotencyInProgress" })
     return isPaid(row) ? row : undefined
   })
@@ -190,7 +188,8 @@ const tryOnce = (deps: LineDeps, due: DueLine, requestId: string) => {
   }
   return Effect.gen(function* () {
     const one = yield* acceptBody(deps, due, circumstances)
-    const verdict = due.mayBegin === undefined ? "go" : yield* Effect.mapError(due.mayBegin(one.mostBytes), unavailable)
+    const verdict =
+      due.mayBegin === undefined ? "go" : yield* Effect.mapError(due.mayBegin(one.mostBytes), storeFailure)
     if (verdict !== "go") return verdict
     return yield* Effect.catch(one.serve(), (failed) =>
       stopsLine.has(failed.reason._tag) ? storedResponse(deps, due, one, failed) : Effect.fail(failed)

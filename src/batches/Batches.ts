@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Principal } from "../../schemas/Access.ts"
-import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { conflict, type Failure, failure, invalid } from "../domain/Failure.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 import type { Claim } from "../ledger/Operation.ts"
 import { isResourceId, newResourceId } from "../platform/Ids.ts"
@@ -133,7 +133,7 @@ const createIn = ({ jobs, media, sql }: Deps, batch: NewBatch) =>
     const most = principal.mostBatches ?? MAX_OPEN
     if ((yield* countOpen(sql, accountId)) >= most) {
       const detail = `This account has ${most} unfinished batches, the maximum; wait for one to end, or cancel one`
-      return yield* failure({ _tag: "Conflict", detail })
+      return yield* conflict(detail)
     }
     const id = newResourceId()
     const row = yield* insertBatch(sql, {

@@ -4,7 +4,7 @@ import { parsePhoneNumberFromString } from "libphonenumber-js/mobile"
 import { type Actor, Audit } from "../account/Audit.ts"
 import { type CodeLimit, Codes } from "../account/Codes.ts"
 import { boundsOf, PER_CLIENT } from "../account/SignIn.ts"
-import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { conflict, type Failure, failure, invalid } from "../domain/Failure.ts"
 import { type Nano, NANO_PER_USD, usdFromNano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Config } from "../platform/config/Config.ts"
@@ -144,7 +144,7 @@ const inOneSpelling = (claim: PhoneClaim): Result.Result<PhoneClaim, Failure> =>
     : Result.fail(invalid("phone", "must be a valid mobile number"))
 }
 
-const verifiedBefore = failure({ _tag: "Conflict", detail: "This account already has a verified phone number." })
+const verifiedBefore = conflict("This account already has a verified phone number.")
 
 const subjectOf = ({ accountId, phone }: PhoneClaim): string => `telephone ${accountId} ${phone}`
 

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Actor, Audit } from "../account/Audit.ts"
 import { lockAccount } from "../account/KeysSql.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { conflict, type Failure, failure } from "../domain/Failure.ts"
 import { NANO_PER_CENT, usdFromNano } from "../domain/Money.ts"
 import { type CheckoutState, nextOf, type RecordedTopUp, type PaymentEvent } from "../domain/TopUp.ts"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -141,7 +141,7 @@ interface Deps {
 
 const notSetUp = failure({ _tag: "ServiceUnavailable", detail: "Payments are not set up here" })
 
-const tooManyOpen = failure({ _tag: "Conflict", detail: `An account has at most ${MOST_OPEN} open top-ups` })
+const tooManyOpen = conflict(`An account has at most ${MOST_OPEN} open top-ups`)
 
 const topUpOrNotFound = (row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure> =>
   row === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "top-up", id })) : Effect.succeed(row)
@@ -292,7 +292,7 @@ const simulate = (deps: Deps, row: TopUpRow | undefined, id: string): Effect.Eff
       return yield* failure({ _tag: "NotFound", what: "simulated payment", id })
     }
     if (row.status !== "open" && row.status !== "paid") {
-      return yield* failure({ _tag: "Conflict", detail: `This top-up is ${row.status}` })
+      return yield* conflict(`This top-up is ${row.status}`)
     }
     const { raw, signature } = processor.pay({ ...row, session_id: row.session_id })
     yield* receive(deps, raw, signature).pipe(

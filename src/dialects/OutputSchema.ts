@@ -1,4 +1,5 @@
 /** Checks a schema for answers as far as the request alone allows. */
+import { withCommas } from "../../schemas/Bounds.ts"
 import type { OutputFormat } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { NOT_AN_OBJECT, withFoundValue } from "../domain/SchemaProblems.ts"
@@ -38,11 +39,9 @@ export const checkSchema = (schema: unknown, field: string): Failure | undefined
   if (isDeeper(schema, SCHEMA_MAX_LEVELS)) return invalid(field, `must be at most ${SCHEMA_MAX_LEVELS} levels deep`)
   const bytes = Buffer.byteLength(JSON.stringify(schema))
   return bytes > SCHEMA_MAX_BYTES
-    ? invalid(field, `must have at most ${counted(SCHEMA_MAX_BYTES)} bytes of JSON; got ${counted(bytes)}`)
+    ? invalid(field, `must have at most ${withCommas(SCHEMA_MAX_BYTES)} bytes of JSON; got ${withCommas(bytes)}`)
     : undefined
 }
-
-const counted = (count: number): string => count.toLocaleString("en-US")
 
 const isDeeper = (value: unknown, levels: number): boolean =>
   typeof value === "object" &&

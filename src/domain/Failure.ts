@@ -155,6 +155,13 @@ export class Failure extends Data.TaggedError("Failure")<{
 export const failure = (reason: Reason, log?: unknown): Failure =>
   new Failure(log === undefined ? { reason } : { reason, log })
 
+/** A failure because a store, which `error` names, cannot be reached. */
+export const storeFailure = (error: { readonly _tag: "Unavailable" }): Failure =>
+  failure({ _tag: "StoreUnavailable" }, error)
+
+/** A failure because the request conflicts with the current state of a resource. */
+export const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
+
 /** This failure, about the part at this path of the caller's body. */
 export const failedAt = (at: string, { log, reason }: Failure): Failure =>
   new Failure(log === undefined ? { reason, at } : { reason, at, log })

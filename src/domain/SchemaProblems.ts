@@ -1,6 +1,6 @@
 /** Turns the issue of a schema into the problems of fields: what each field must be, and what the request has in its place. */
 import { SchemaAST, SchemaIssue } from "effect"
-import { charactersOf } from "../../schemas/Bounds.ts"
+import { charactersOf, withCommas } from "../../schemas/Bounds.ts"
 import type { FieldProblem } from "./Failure.ts"
 
 type Path = ReadonlyArray<PropertyKey>
@@ -40,10 +40,8 @@ const OF_A_TYPE = /\b(?:an? (?:integer|number|boolean|array|object|JSON object)|
 /** Messages for a text that is too short or too long. */
 const OF_A_LENGTH = /^must have (?:at most )?[\d,]+ (?:to [\d,]+ )?characters\b/
 
-const counted = (count: number): string => count.toLocaleString("en-US")
-
 const ofString = (message: string, text: string, secret: boolean): string | undefined => {
-  if (!secret && OF_A_LENGTH.test(message)) return counted(charactersOf(text))
+  if (!secret && OF_A_LENGTH.test(message)) return withCommas(charactersOf(text))
   if (!OF_A_TYPE.test(message)) return undefined
   return !secret && WORD.test(text) && !KEY.test(text) ? `"${text}"` : "a string"
 }
@@ -53,10 +51,10 @@ const shown = (message: string, value: unknown, secret: boolean): string | undef
   if (typeof value === "boolean") return String(value)
   if (typeof value === "number") {
     if (secret) return "a number"
-    return Number.isSafeInteger(value) ? counted(value) : String(value)
+    return Number.isSafeInteger(value) ? withCommas(value) : String(value)
   }
   if (typeof value === "string") return ofString(message, value, secret)
-  if (Array.isArray(value)) return /\bitems\b/.test(message) ? counted(value.length) : "an array"
+  if (Array.isArray(value)) return /\bitems\b/.test(message) ? withCommas(value.length) : "an array"
   return typeof value === "object" && OF_A_TYPE.test(message) ? "an object" : undefined
 }
 

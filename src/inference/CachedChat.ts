@@ -4,13 +4,13 @@ import { hasSameRouting } from "../auth/Routing.ts"
 import { ChatCache } from "../cache/ChatCache.ts"
 import { type CacheKey, keyOf } from "../cache/CacheKey.ts"
 import type { Failure } from "../domain/Failure.ts"
+import { storeFailure } from "../domain/Failure.ts"
 import type { Plan } from "../domain/Plan.ts"
 import { noTokens } from "../domain/Usage.ts"
 import { isAuto } from "../router/AutoRouter.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { Answer } from "../domain/Answer.ts"
 import { type ChatResult, Inference } from "./Inference.ts"
-import { storeUnavailable } from "./Holding.ts"
 import type { ChatRequest } from "./Request.ts"
 
 /** The maximum number of answers that are being written to the cache, each at most a megabyte. Further ones are not cached. */
@@ -166,7 +166,7 @@ export class CachedChat extends Context.Service<
       const claimedBy = ({ claim, principal }: ChatRequest): Effect.Effect<string | undefined, Failure> =>
         claim === undefined
           ? Effect.undefined
-          : Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable)
+          : Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeFailure)
 
       const find = (key: CacheKey, request: ChatRequest, plan: Plan, check: Effect.Effect<Principal, Failure>) =>
         Effect.gen(function* () {

@@ -3,7 +3,7 @@
  * `closeServed` after a provider answered, `closeUnserved` after none did. `abandon` is for a bug of the gateway.
  */
 import { Cause, Effect, type Exit } from "effect"
-import { type Failure, failure, isRefusal, type Reason } from "../domain/Failure.ts"
+import { type Failure, failure, isRefusal, type Reason, storeFailure } from "../domain/Failure.ts"
 import { maxNano, type Nano } from "../domain/Money.ts"
 import { type Attempt, type AttemptCost, type Candidate, summaryOf } from "../domain/Plan.ts"
 import { type Price, providerCost } from "../domain/Pricing.ts"
@@ -13,7 +13,6 @@ import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { operationNames, operationOf } from "../providers/pool/AttemptRecord.ts"
 import type { PoolError } from "../providers/pool/PoolError.ts"
 import { keepRefusal } from "./Answer.ts"
-import { storeUnavailable } from "./Holding.ts"
 import {
   type AdmittedRequest,
   besideOf,
@@ -156,7 +155,7 @@ const close = (
   )
   const endsAt = performance.now()
   const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warnOfUsage(admitted, carried), ended) : ended
-  return Effect.map(Effect.mapError(noted, storeUnavailable), (books) => {
+  return Effect.map(Effect.mapError(noted, storeFailure), (books) => {
     metrics.ledger.settled(performance.now() - endsAt)
     admitted.reservation?.end(spentOf(row.provider, closed))
     updateMetrics(metrics, admitted, carried, settlement, { overheadMs, settled: books.cost, closed })

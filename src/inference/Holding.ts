@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util"
 import type { Principal } from "../../schemas/Access.ts"
 import type { Auth } from "../auth/Auth.ts"
 import { periodStart } from "../domain/Budget.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { type Failure, storeFailure } from "../domain/Failure.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { HoldOperation, HoldResult } from "../ledger/Operation.ts"
 import type { HoldOutcome, Metrics } from "../platform/telemetry/Metrics.ts"
@@ -28,9 +28,7 @@ const holderOf = ({ accountId, budgets, budgetsEpoch, clockAheadMs, keyId, proje
   }
 }
 
-export const storeUnavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
-
-const changedFailure = (cause: string): Failure => storeUnavailable(new Unavailable({ store: "database", cause }))
+const changedFailure = (cause: string): Failure => storeFailure(new Unavailable({ store: "database", cause }))
 
 /** The metric's outcome of a hold. */
 const outcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
@@ -76,7 +74,7 @@ export const placeHold = (
     Effect.matchEffect(attempt(holderOf(principal)), {
       onFailure: (error) => {
         metrics.ledger.held("unavailable")
-        return Effect.fail(storeUnavailable(error))
+        return Effect.fail(storeFailure(error))
       },
       onSuccess: (result) => {
         metrics.ledger.held(outcomes[result._tag])

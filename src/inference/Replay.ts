@@ -1,11 +1,10 @@
 import { Effect } from "effect"
 import type { Auth } from "../auth/Auth.ts"
-import { Failure, failure } from "../domain/Failure.ts"
+import { Failure, failure, storeFailure } from "../domain/Failure.ts"
 import type { Requests } from "../usage/Requests.ts"
 import type { ClaimRow } from "../usage/RequestsSql.ts"
 import { restore } from "./Answer.ts"
 import type { PaidAnswer } from "../domain/Answer.ts"
-import { storeUnavailable } from "./Holding.ts"
 import type { PaidRequest } from "./Request.ts"
 
 /** Notes which request a replay repeats, so that the replay's own id leads to that receipt. */
@@ -24,7 +23,7 @@ export const replay = <A extends PaidAnswer>(
   request: PaidRequest,
   claimedBy: string
 ): Effect.Effect<A | undefined, Failure> =>
-  Effect.flatMap(Effect.mapError(requests.claimOf(claimedBy), storeUnavailable), (row) => {
+  Effect.flatMap(Effect.mapError(requests.claimOf(claimedBy), storeFailure), (row) => {
     if (row === undefined || row.claim === null) return Effect.succeed(undefined)
     if (row.fingerprint !== request.claim?.fingerprint) return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
     if (row.running) return Effect.fail(failure({ _tag: "IdempotencyInProgress" }))
@@ -52,7 +51,7 @@ export const replayUnplanned = <A extends PaidAnswer>(
 ): Effect.Effect<A, Failure> => {
   const { claim, principal } = request
   if (claim === undefined) return Effect.fail(unplanned)
-  return Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable).pipe(
+  return Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeFailure).pipe(
     Effect.flatMap((claimedBy) =>
       claimedBy === undefined
         ? Effect.succeed(undefined)

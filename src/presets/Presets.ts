@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type PresetConfig, PresetSlug } from "../../schemas/management/Presets.ts"
 import { type Actor, Audit } from "../account/Audit.ts"
 import { lockAccount } from "../account/KeysSql.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { type Failure, failure, storeFailure } from "../domain/Failure.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { type Page, pageBy, readPage } from "../platform/database/Page.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
@@ -152,7 +152,7 @@ const resolvePreset = (
       const changes = remembered.changes
       return presetBySlug(sql, accountId, slug).pipe(
         storeErrors,
-        Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+        Effect.mapError(storeFailure),
         Effect.flatMap((row) => {
           if (row === undefined) return Effect.fail(notFound(slug))
           const resolved = { slug, version: row.active_version, config: row.config }

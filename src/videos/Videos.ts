@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Auth } from "../auth/Auth.ts"
-import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import { type Failure, failure, type Reason, storeFailure } from "../domain/Failure.ts"
 import { isSimulated } from "../domain/Plan.ts"
 import { wishProblems, type VideoWish, type Video } from "../domain/Video.ts"
 import { type Outcome, Jobs } from "../jobs/Jobs.ts"
@@ -21,7 +21,7 @@ import { Requests } from "../usage/Requests.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
 import { balanceWarning } from "../domain/Balance.ts"
 import { withinCost, type PricedWork } from "../domain/Estimate.ts"
-import { withCurrentPrices, storeUnavailable } from "../inference/Holding.ts"
+import { withCurrentPrices } from "../inference/Holding.ts"
 import { admit, type AdmissionOptions } from "../inference/Admission.ts"
 import { noteReplay } from "../inference/Replay.ts"
 import type { PaidRequest } from "../inference/Request.ts"
@@ -175,10 +175,10 @@ const tooMany = (limit: number): Failure =>
 const videoOfClaim = (deps: SubmitDeps, request: VideoRequest, claimedBy: string) =>
   Effect.gen(function* () {
     const { jobs, media, requests } = deps
-    const row = yield* Effect.mapError(requests.claimOf(claimedBy), storeUnavailable)
+    const row = yield* Effect.mapError(requests.claimOf(claimedBy), storeFailure)
     if (row === undefined || row.claim === null) return undefined
     if (row.fingerprint !== request.claim?.fingerprint) return yield* failure({ _tag: "IdempotencyKeyReused" })
-    const job = yield* Effect.mapError(jobs.ofRequest(claimedBy), storeUnavailable)
+    const job = yield* Effect.mapError(jobs.ofRequest(claimedBy), storeFailure)
     yield* noteReplay(requests, request, claimedBy)
     if (job === undefined) return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId: claimedBy })
     return viewOf(job, media.urlOf)
@@ -200,7 +200,7 @@ const replayEarlier = (deps: SubmitDeps, request: VideoRequest, failed: Failure)
     const { auth, requests } = deps
     const { claim, principal } = request
     if (claim === undefined) return yield* failed
-    const claimedBy = yield* Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable)
+    const claimedBy = yield* Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeFailure)
     if (claimedBy === undefined) return yield* failed
     yield* auth.confirm(principal.keyId)
     const video = yield* videoOfClaim(deps, request, claimedBy)
@@ -254,7 +254,7 @@ const sell = (deps: SubmitDeps, request: VideoRequest, planned: VideoPlan) => {
     if ("job" in result) request.watch?.settled({ ...unmade, model: planned.candidates[0].model.id, cost: charged })
     return Effect.void
   })
-  return Effect.uninterruptible(Effect.catchTag(noted, "Unavailable", (error) => Effect.fail(storeUnavailable(error))))
+  return Effect.uninterruptible(Effect.catchTag(noted, "Unavailable", (error) => Effect.fail(storeFailure(error))))
 }
 
 const submit = (deps: SubmitDeps, request: VideoRequest): Effect.Effect<Submission, Failure> =>
@@ -280,11 +280,11 @@ const status = (deps: SubmitDeps, accountId: string, id: string): Effect.Effect<
     if (result.event._tag === "Ready") yield* storeErrors(queue.enqueue("videos", id))
     if (result.event._tag === "NotAsked" && result.row !== undefined) return yield* failure(statusCheckFailed)
     return viewOf(result.row ?? (yield* jobs.find(id)) ?? row, media.urlOf)
-  }).pipe(Effect.catchTag("Unavailable", (error) => Effect.fail(storeUnavailable(error))))
+  }).pipe(Effect.catchTag("Unavailable", (error) => Effect.fail(storeFailure(error))))
 
 const list = ({ jobs, media }: SubmitDeps, accountId: string, page: VideoPage) =>
   Effect.mapBoth(jobs.list(accountId, { ...page, limit: page.limit + 1 }), {
-    onFailure: storeUnavailable,
+    onFailure: storeFailure,
     onSuccess: (rows) => ({
       videos: rows.slice(0, page.limit).map((row) => viewOf(row, media.urlOf)),
       more: rows.length > page.limit

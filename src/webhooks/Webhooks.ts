@@ -4,7 +4,8 @@ import { randomBytes } from "node:crypto"
 import { type Actor, Audit } from "../account/Audit.ts"
 import { differences } from "../account/Differences.ts"
 import { lockAccount } from "../account/KeysSql.ts"
-import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { conflict, type Failure, failure, invalid } from "../domain/Failure.ts"
+import { secondsOf } from "../domain/UnixTime.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { PublicFetch } from "../platform/outbound/PublicFetch.ts"
 import { Secrets } from "../platform/Secrets.ts"
@@ -193,15 +194,13 @@ const requestOf = ({ cursor, limit }: PageRequest) => ({ limit, cursor: cursor ?
 
 const notFound = (what: string, id: string): Failure => failure({ _tag: "NotFound", what, id })
 
-const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
-
 /** Returns the request body: the fields that Standard Webhooks requires, and those of OpenAI's events. */
 const bodyOf = (event: Pick<WebhookEvent, "createdAt" | "data" | "id"> & { readonly type: string }) =>
   JSON.stringify({
     id: event.id,
     object: "event",
     type: event.type,
-    created_at: Math.floor(event.createdAt.getTime() / 1000),
+    created_at: secondsOf(event.createdAt),
     timestamp: event.createdAt.toISOString(),
     data: event.data
   })

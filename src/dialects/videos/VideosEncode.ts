@@ -1,8 +1,7 @@
 import type { LegacyVideoJob, VideoJob } from "../../../schemas/inference/Videos.ts"
 import { usdFromNano } from "../../domain/Money.ts"
+import { secondsOf } from "../../domain/UnixTime.ts"
 import type { Video } from "../../domain/Video.ts"
-
-const seconds = (moment: Date): number => Math.floor(moment.getTime() / 1_000)
 
 /** The body of a video job. */
 export const encodeVideo = (video: Video, balanceWarning?: string): VideoJob => ({
@@ -10,8 +9,8 @@ export const encodeVideo = (video: Video, balanceWarning?: string): VideoJob => 
   object: "video",
   model: video.model,
   status: video.state,
-  created_at: seconds(video.createdAt),
-  completed_at: video.completedAt === undefined ? null : seconds(video.completedAt),
+  created_at: secondsOf(video.createdAt),
+  completed_at: video.completedAt === undefined ? null : secondsOf(video.completedAt),
   prompt: video.prompt,
   duration: video.duration,
   aspect_ratio: video.aspectRatio,

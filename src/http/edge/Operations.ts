@@ -3,7 +3,7 @@ import { Context, Effect, Schema, SchemaAST, type Scope } from "effect"
 import { FindMyWay, type HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { Api } from "../../../schemas/Api.ts"
-import { type Failure, failure, type Reason } from "../../domain/Failure.ts"
+import { type Failure, failure, type Reason, storeFailure } from "../../domain/Failure.ts"
 import { problemsOf } from "../../domain/SchemaProblems.ts"
 import type { Unavailable } from "../../platform/database/Sql.ts"
 import { sentenceOfField } from "../FailureMessages.ts"
@@ -129,8 +129,7 @@ export interface Route {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Failure>
 }
 
-const ofStore = (error: Failure | Unavailable): Failure =>
-  error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error
+const ofStore = (error: Failure | Unavailable): Failure => (error._tag === "Unavailable" ? storeFailure(error) : error)
 
 type AnyHandler = (
   call: Call<HttpApiEndpoint.Top>

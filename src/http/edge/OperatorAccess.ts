@@ -5,7 +5,7 @@ import { isWellFormedKey } from "../../account/Keys.ts"
 import { isOperatorKey, OperatorKeys } from "../../account/OperatorKeys.ts"
 import { OperatorSessions } from "../../account/OperatorSessions.ts"
 import { notInForm } from "../../auth/Auth.ts"
-import { type Failure, failure } from "../../domain/Failure.ts"
+import { type Failure, failure, storeFailure } from "../../domain/Failure.ts"
 import { PublicUrl } from "../../platform/outbound/PublicUrl.ts"
 import { operatorCookie } from "../handlers/console/Cookie.ts"
 import { type Access, factsOf, makeCounter, makeTried } from "./Access.ts"
@@ -34,7 +34,7 @@ const makeByOperatorKey = Effect.gen(function* () {
     if (isWellFormedKey(key)) return Effect.fail(wrongKind)
     if (!isOperatorKey(key)) return Effect.fail(invalid)
     return keys.find(key).pipe(
-      Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+      Effect.mapError(storeFailure),
       Effect.flatMap((id) => (id === undefined ? Effect.fail(invalid) : Effect.succeed(id)))
     )
   }
@@ -56,7 +56,7 @@ const makeByOperatorSession = Effect.gen(function* () {
   const sessions = yield* OperatorSessions
   const find = (token: string): Effect.Effect<SignedInOperator, Failure> =>
     sessions.find(token).pipe(
-      Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+      Effect.mapError(storeFailure),
       Effect.flatMap((row) =>
         row === undefined
           ? Effect.fail(notSignedIn)

@@ -4,7 +4,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { Owner, type Principal, type SignedInOwner } from "../../../schemas/Access.ts"
 import { stoppedAccount } from "../../account/Accounts.ts"
 import { isCsrfTokenOf, OwnerSessions } from "../../account/OwnerSessions.ts"
-import { type Failure, failure } from "../../domain/Failure.ts"
+import { type Failure, failure, storeFailure } from "../../domain/Failure.ts"
 import { PublicUrl } from "../../platform/outbound/PublicUrl.ts"
 import type { PolicyName } from "../../ratelimit/Limits.ts"
 import { type Access, type OperationRequest, factsOf, makeCounter, makeTried, type ResponseEffect } from "./Access.ts"
@@ -109,7 +109,7 @@ export const makeBySession = Effect.gen(function* () {
   const sessions = yield* OwnerSessions
   const find = (token: string): Effect.Effect<SignedInOwner, Failure> =>
     sessions.find(token).pipe(
-      Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+      Effect.mapError(storeFailure),
       Effect.flatMap((row) => {
         if (row === undefined) return Effect.fail(notSignedIn)
         const stopped = stoppedAccount(row.state, row.state_reason)

@@ -5,12 +5,12 @@ import { Caller } from "../../../schemas/Access.ts"
 import type { FileObject } from "../../../schemas/inference/Files.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
-import { type Failure, failure, invalid } from "../../domain/Failure.ts"
+import { type Failure, failure, invalid, storeFailure } from "../../domain/Failure.ts"
 import { REQUIRED, UNKNOWN } from "../../domain/SchemaProblems.ts"
 import { linesOf, MAX_LINES } from "../../batches/BatchInput.ts"
+import { secondsOf } from "../../domain/UnixTime.ts"
 import { Ledger } from "../../ledger/Ledger.ts"
 import { Media, type NewFile, type StoredFile } from "../../platform/files/Media.ts"
-import type { Unavailable } from "../../platform/database/Sql.ts"
 import { PACE, streamOf } from "./Files.ts"
 import { requireFunds } from "./Funds.ts"
 import { makeOwnerLine } from "./OwnerLine.ts"
@@ -42,8 +42,6 @@ export const zeroRetentionRefusal = failure({
 
 const purposes = { batch: "batch_input", batch_output: "batch_output" } as const
 
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
-
 /** A file as the API shows it. */
 export const fileObjectOf = (file: StoredFile): FileObject => ({
   id: file.id,
@@ -58,8 +56,6 @@ export const fileObjectOf = (file: StoredFile): FileObject => ({
 
 /** Images and videos have URLs of their own and are not listed here. */
 const isOfBatch = ({ purpose }: StoredFile): boolean => purpose === "batch_input" || purpose === "batch_output"
-
-const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
 const known = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]"])
 
@@ -99,7 +95,7 @@ const files = Effect.gen(function* () {
   const find = (id: string) =>
     Effect.gen(function* () {
       const { accountId } = yield* Caller
-      const file = yield* Effect.mapError(media.find(accountId, id), unavailable)
+      const file = yield* Effect.mapError(media.find(accountId, id), storeFailure)
       if (file !== undefined && isOfBatch(file)) return file
       return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
     })
@@ -116,7 +112,7 @@ const files = Effect.gen(function* () {
         name: nameOf(name),
         expiresAt: new Date(Date.now() + seconds * 1_000)
       }
-      const stored = yield* Effect.mapError(media.storeWithin(file, QUOTA), unavailable)
+      const stored = yield* Effect.mapError(media.storeWithin(file, QUOTA), storeFailure)
       return stored === undefined ? yield* Effect.fail(full) : HttpServerResponse.jsonUnsafe(fileObjectOf(stored))
     })
 
@@ -142,7 +138,7 @@ const files = Effect.gen(function* () {
       const wanted = purpose === undefined ? Object.values(purposes) : [purposes[purpose]]
       const page = yield* Effect.mapError(
         media.list(accountId, { purposes: wanted, limit, order, cursor: after }),
-        unavailable
+        storeFailure
       )
       return HttpServerResponse.jsonUnsafe({
         object: "list",
@@ -156,7 +152,7 @@ const files = Effect.gen(function* () {
   const content = (id: string, response: ServerResponse) =>
     Effect.gen(function* () {
       const file = yield* find(id)
-      const opened = yield* Effect.mapError(media.open(file), unavailable)
+      const opened = yield* Effect.mapError(media.open(file), storeFailure)
       if (opened === undefined) return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
       yield* endSlow(response, PACE)
       return HttpServerResponse.stream(streamOf(opened), {
@@ -170,7 +166,7 @@ const files = Effect.gen(function* () {
     const work = Effect.gen(function* () {
       const { accountId } = yield* Caller
       const found = yield* find(id)
-      yield* Effect.mapError(media.remove(accountId, found.id), unavailable)
+      yield* Effect.mapError(media.remove(accountId, found.id), storeFailure)
       return HttpServerResponse.jsonUnsafe({ id, object: "file", deleted: true })
     })
     return withLine("file.deleted", { type: "file", id }, work)

@@ -8,6 +8,7 @@ import { basePolicy } from "../../dialects/Routing.ts"
 import { type Failure, failure } from "../../domain/Failure.ts"
 import { Batches, noBatch } from "../../batches/Batches.ts"
 import type { BatchRow } from "../../batches/BatchesSql.ts"
+import { secondsOf } from "../../domain/UnixTime.ts"
 import { Ledger } from "../../ledger/Ledger.ts"
 import { zeroRetentionRefusal } from "./BatchFiles.ts"
 import { readJson } from "../edge/Body.ts"
@@ -20,8 +21,6 @@ import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 const decodeBatch = decoder(NewBatch, { strict: true })
 
-const secondsOf = (time: Date | null): number | null => (time === null ? null : Math.floor(time.getTime() / 1_000))
-
 /** A batch as the API shows it. */
 export const batchObjectOf = (row: BatchRow): BatchObject => ({
   id: row.id,
@@ -33,9 +32,9 @@ export const batchObjectOf = (row: BatchRow): BatchObject => ({
   status: row.status,
   output_file_id: row.output_file_id,
   error_file_id: row.error_file_id,
-  created_at: Math.floor(row.created_at.getTime() / 1_000),
+  created_at: secondsOf(row.created_at),
   in_progress_at: secondsOf(row.in_progress_at),
-  expires_at: Math.floor(row.expires_at.getTime() / 1_000),
+  expires_at: secondsOf(row.expires_at),
   finalizing_at: secondsOf(row.finalizing_at),
   completed_at: secondsOf(row.completed_at),
   failed_at: secondsOf(row.failed_at),

@@ -12,7 +12,7 @@ import { modelFieldsOf } from "../../dialects/Decode.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
 import { decodeWorkEstimate, encodeWorkEstimate } from "../../dialects/WorkEstimate.ts"
 import type { ModelFields } from "../../domain/Chain.ts"
-import { failure } from "../../domain/Failure.ts"
+import { storeFailure } from "../../domain/Failure.ts"
 import { Inference } from "../../inference/Inference.ts"
 import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
 import { Videos } from "../../videos/Videos.ts"
@@ -67,7 +67,7 @@ export const estimates = Effect.gen(function* () {
       ledger.balance(accountId),
       budgets.roomIn(limits.map(({ id }) => id)),
       (balance = { posted: 0n, held: 0n }, budgetLeft) => ({ ...balance, budgetLeft })
-    ).pipe(Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)))
+    ).pipe(Effect.mapError(storeFailure))
   /** The modality of the model that a body names, if it is not a chat model. */
   const otherThanChat = ({ model }: ModelFields) => {
     const modality = typeof model === "string" ? catalogue.find(model)?.modality : undefined

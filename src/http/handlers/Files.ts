@@ -3,11 +3,10 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Effect, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"
-import { type Failure, failure } from "../../domain/Failure.ts"
+import { failure, storeFailure } from "../../domain/Failure.ts"
 import { Config } from "../../platform/config/Config.ts"
 import type { ByteRange, FileBody } from "../../platform/files/FileStore.ts"
 import { Media, type StoredFile } from "../../platform/files/Media.ts"
-import type { Unavailable } from "../../platform/database/Sql.ts"
 import { subjectOf } from "../../ratelimit/Limits.ts"
 import { RateLimiter } from "../../ratelimit/RateLimiter.ts"
 import { makeRefuse } from "../edge/Edge.ts"
@@ -79,8 +78,6 @@ const cacheOf = (file: StoredFile) => ({
 export const streamOf = (body: FileBody) =>
   Stream.unfold(undefined, () => Effect.map(body, (bytes) => (bytes === undefined ? undefined : [bytes, undefined])))
 
-const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
-
 /** Less than a phone with a weak signal achieves. Every reader may occupy a connection to the bucket. */
 export const PACE: Pace = { bytesPerSecond: 16 * 1024, graceMs: 60_000, checkMs: 5_000 }
 
@@ -118,7 +115,7 @@ const serve = Effect.gen(function* () {
       "content-disposition": dispositionOf(file),
       ...(status === 206 ? { "content-range": `bytes ${range.start}-${range.end - 1}/${file.bytes}` } : {})
     }
-    const opened = yield* Effect.mapError(media.open(file, range), unavailable)
+    const opened = yield* Effect.mapError(media.open(file, range), storeFailure)
     if (opened === undefined) return undefined
     const about = { status, headers, contentType: file.contentType, contentLength: range.end - range.start }
     return HttpServerResponse.stream(streamOf(opened), about)
@@ -148,7 +145,7 @@ const serve = Effect.gen(function* () {
     const { id = "" } = yield* HttpRouter.params
     const exchange = yield* Exchange
     yield* count(exchange)
-    const file = yield* Effect.mapError(media.look(id), unavailable)
+    const file = yield* Effect.mapError(media.look(id), storeFailure)
     const shown = file?.purpose === "image" || file?.purpose === "video"
     const answered = shown ? yield* answer(file) : undefined
     return answered ?? (yield* refuse(exchange, failure({ _tag: "NotFound", what: "file", id })))

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Caller } from "../../../schemas/Access.ts"
-import { failure, type Failure } from "../../domain/Failure.ts"
+import { failure, type Failure, storeFailure } from "../../domain/Failure.ts"
 import type { Ledger } from "../../ledger/Ledger.ts"
 
 /**
@@ -10,9 +10,7 @@ import type { Ledger } from "../../ledger/Ledger.ts"
 export const requireFunds = (ledger: Pick<Ledger["Service"], "balance">): Effect.Effect<void, Failure, Caller> =>
   Effect.gen(function* () {
     const { accountId } = yield* Caller
-    const balance = yield* Effect.mapError(ledger.balance(accountId), (error) =>
-      failure({ _tag: "StoreUnavailable" }, error)
-    )
+    const balance = yield* Effect.mapError(ledger.balance(accountId), (error) => storeFailure(error))
     const { held, posted } = balance ?? { held: 0n, posted: 0n }
     if (posted > 0n) return
     const available = posted - held

@@ -5,10 +5,9 @@ import type { KeyReport } from "../../../schemas/account/Key.ts"
 import type { Budgets, BudgetState } from "../../account/Budgets.ts"
 import { failure } from "../../domain/Failure.ts"
 import { usdFromNano } from "../../domain/Money.ts"
+import { secondsOf } from "../../domain/UnixTime.ts"
 import { requestsAt, type WindowName, windowSeconds } from "../../ratelimit/Limits.ts"
 import type { KeyUsage, Usage } from "../../usage/Usage.ts"
-
-const secondsOf = (time: Date | null): number | null => (time === null ? null : Math.floor(time.getTime() / 1000))
 
 const budgetReportOf = (budget: BudgetState | undefined): KeyReport["budget"] =>
   budget === undefined
@@ -41,7 +40,7 @@ export const keyReportOf = (
     prefix: facts.prefix,
     last4: facts.last4,
     project_id: facts.project_id,
-    created_at: Math.floor(facts.created_at.getTime() / 1000),
+    created_at: secondsOf(facts.created_at),
     last_used_at: secondsOf(spend.used_at),
     expires_at: secondsOf(facts.expires_at),
     budget: budgetOf("key"),

@@ -8,13 +8,12 @@ import { type DecodedLegacyChat, decodeLegacyChat } from "../../dialects/legacy/
 import { encodeLegacyChat } from "../../dialects/legacy/LegacyEncode.ts"
 import { chatNames } from "../../dialects/RefusedMember.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
-import { type Failure, failure } from "../../domain/Failure.ts"
+import { type Failure, failure, storeFailure } from "../../domain/Failure.ts"
 import type { Answer } from "../../domain/Answer.ts"
 import { CachedChat } from "../../inference/CachedChat.ts"
 import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
 import type { ChatRequest } from "../../inference/Request.ts"
 import { Config } from "../../platform/config/Config.ts"
-import type { Unavailable } from "../../platform/database/Sql.ts"
 import { Presets } from "../../presets/Presets.ts"
 import { type Admission, Sessions } from "../../sessions/Sessions.ts"
 import type { Turn } from "../../sessions/Turn.ts"
@@ -50,7 +49,7 @@ const legacyChat = Effect.gen(function* () {
   const { sandbox } = yield* Config
   const sessions = yield* Sessions
   const requests = yield* Requests
-  const inStore = Effect.mapError((error: Unavailable) => failure({ _tag: "StoreUnavailable" }, error))
+  const inStore = Effect.mapError(storeFailure)
   /** Checks that the request's session has space, before money is spent. A replay needs no space, because it is not recorded. */
   const roomIn = Effect.fnUntraced(function* (name: string, { claim, principal }: ChatRequest, messages: TurnMessages) {
     const session = yield* inStore(sessions.findByName(principal.accountId, name))
@@ -63,7 +62,7 @@ const legacyChat = Effect.gen(function* () {
       Effect.catchTags({
         SessionsFull: (error) => refused(fullFailure(error, "session_id")),
         SessionsBusy: () => refused(failure({ _tag: "Overloaded" })),
-        Unavailable: (error) => failure({ _tag: "StoreUnavailable" }, error)
+        Unavailable: storeFailure
       })
     )
   })

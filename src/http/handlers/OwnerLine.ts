@@ -2,13 +2,10 @@
 import { Cause, Effect, Exit, Option } from "effect"
 import { Audit } from "../../account/Audit.ts"
 import { CANCELLED } from "../../account/Mutations.ts"
-import { failure, type Failure, type Reason } from "../../domain/Failure.ts"
-import type { Unavailable } from "../../platform/database/Sql.ts"
+import { type Failure, type Reason, storeFailure } from "../../domain/Failure.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { rowOf } from "../FailureRows.ts"
 import { asCaller } from "./management/Answers.ts"
-
-const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
 /** The error code of the line; undefined for a success. A client that disconnects cancels the work. */
 const codeOf = (exit: Exit.Exit<unknown, Failure>): string | undefined => {
@@ -37,7 +34,7 @@ export const makeOwnerLine = Effect.map(
         const { accountId, actor } = yield* asCaller
         if (actor.type !== "owner") return yield* work
         const { requestId } = yield* Exchange
-        const entry = yield* Effect.mapError(audit.open({ accountId, type, actor, resource, requestId }), unavailable)
+        const entry = yield* Effect.mapError(audit.open({ accountId, type, actor, resource, requestId }), storeFailure)
         return yield* Effect.onExit(work, (exit) =>
           Effect.catch(audit.complete(entry, codeOf(exit)), (error) =>
             Effect.logError("a line of the audit log stays pending", error)

@@ -1,3 +1,4 @@
+import { secondsOf } from "../../domain/UnixTime.ts"
 import { messageOf, table } from "../FailureRows.ts"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -103,7 +104,7 @@ export const receiptOf = (row: RequestRow): RequestReceipt => {
   return {
     id: row.id,
     object: "request",
-    created_at: Math.floor(row.created_at.getTime() / 1000),
+    created_at: secondsOf(row.created_at),
     operation: row.operation,
     status: row.status,
     model: row.model,

@@ -4,9 +4,9 @@ import { Caller } from "../../../schemas/Access.ts"
 import { type Session, type SessionMessage, SessionRequest } from "../../../schemas/inference/Sessions.ts"
 import { Mutations } from "../../account/Mutations.ts"
 import { decoder } from "../../dialects/Decode.ts"
-import { type Failure, failure, invalid } from "../../domain/Failure.ts"
+import { type Failure, failure, invalid, storeFailure } from "../../domain/Failure.ts"
 import { usdFromNano } from "../../domain/Money.ts"
-import type { Unavailable } from "../../platform/database/Sql.ts"
+import { secondsOf } from "../../domain/UnixTime.ts"
 import {
   MAX_ACCOUNT_BYTES,
   MAX_MESSAGES_PER_SESSION,
@@ -26,10 +26,6 @@ import type { ApiRequest } from "../edge/ApiRequest.ts"
 const PAGE = { limit: 100, maxBytes: 1_048_576 } as const
 
 const decode = decoder(SessionRequest, { strict: true })
-
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1000)
-
-const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
 const bounds = {
   "sessions of the account": `must not exceed ${MAX_SESSIONS_PER_ACCOUNT} sessions per account`,
@@ -98,7 +94,7 @@ const handlers = Effect.gen(function* () {
     )
     const { answer, replayed } = yield* Effect.mapError(
       mutations.once({ accountId, requestId, claim, work }),
-      (error) => (error._tag === "Unavailable" ? unavailable(error) : error)
+      (error) => (error._tag === "Unavailable" ? storeFailure(error) : error)
     )
     return HttpServerResponse.jsonUnsafe(answer, { headers: replayed ? { "idempotency-replayed": "true" } : {} })
   })
@@ -106,7 +102,7 @@ const handlers = Effect.gen(function* () {
     const { accountId } = yield* Caller
     // No other text is an id, and not every text can be a query parameter.
     const session = /^[0-9a-f]{24}$/.test(id)
-      ? yield* Effect.mapError(sessions.find(accountId, id), unavailable)
+      ? yield* Effect.mapError(sessions.find(accountId, id), storeFailure)
       : undefined
     if (session === undefined) return yield* failure({ _tag: "NotFound", what: "session", id })
     return HttpServerResponse.stream(exported(sessions, session), { contentType: "application/json" })

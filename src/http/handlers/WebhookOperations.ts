@@ -10,14 +10,13 @@ import {
 } from "../../../schemas/account/Webhooks.ts"
 import type { Mutations } from "../../account/Mutations.ts"
 import { decoder } from "../../dialects/Decode.ts"
+import { secondsOf } from "../../domain/UnixTime.ts"
 import { newResourceId } from "../../platform/Ids.ts"
 import type { Delivery, EventType, TestResult, Webhooks } from "../../webhooks/Webhooks.ts"
 import type { EndpointRow } from "../../webhooks/WebhooksSql.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 import { readJson } from "../edge/Body.ts"
 import { answer, asCaller, makeMutate, pageOf, withoutBody } from "./management/Answers.ts"
-
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
 /** An endpoint as the API shows it. */
 export const endpointOf = (row: EndpointRow): WebhookEndpoint => ({
@@ -44,9 +43,9 @@ export const deliveryOf = (row: Delivery): WebhookDelivery => ({
     error: attempt.error,
     response: attempt.response
   })),
-  next_attempt_at: row.next_at === null ? null : secondsOf(row.next_at),
+  next_attempt_at: secondsOf(row.next_at),
   created_at: secondsOf(row.created_at),
-  ended_at: row.ended_at === null ? null : secondsOf(row.ended_at)
+  ended_at: secondsOf(row.ended_at)
 })
 
 const testOf = (result: TestResult): WebhookTest => ({

@@ -73,6 +73,10 @@ export class OutboundError extends Data.TaggedError("OutboundError")<{ readonly 
   }
 }
 
+/** Returns the error code of Node.js or undici, such as `ECONNREFUSED`. A message could contain a part of the request. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "ERR_UNKNOWN"
+
 /** Splits a URL into the origin and path of a request. */
 export const targetOf = (url: string): { readonly origin: string; readonly path: string } => {
   const { origin, pathname, search } = new URL(url)

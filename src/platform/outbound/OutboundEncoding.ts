@@ -18,6 +18,7 @@ import {
   zstdDecompress
 } from "node:zlib"
 import {
+  codeOf,
   headerOf,
   OutboundError,
   type OutboundHeaders,
@@ -75,9 +76,6 @@ const wholeUnpackers: Readonly<Record<Codec, Unpack>> = {
   deflate: inflate,
   "deflate-raw": inflateRaw
 }
-
-const codeOf = (error: Error): string =>
-  "code" in error && typeof error.code === "string" ? error.code : "ERR_UNKNOWN"
 
 const failureOf = (error: Error, limitBytes: number): OutboundError => {
   const detail = codeOf(error)

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { Dispatcher, Pool } from "undici"
 import {
+  codeOf,
   headerOf,
   type OutboundClock,
   OutboundError,
@@ -17,9 +18,6 @@ const HELD_PART = 0.1
 
 const DROPPED = new Error("dropped")
 DROPPED.stack = ""
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "ERR_UNKNOWN"
 
 /**
  * One call. undici calls the handlers from inside its parser. A fiber that starts or resumes another call there would find the parser

@@ -5,6 +5,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "n
 import { connect as connectTls } from "node:tls"
 import { callbackify } from "node:util"
 import { Client, type buildConnector, type Dispatcher } from "undici"
+import { codeOf } from "./OutboundCall.ts"
 import { isLocalhost, isLoopbackAddress, isPublicAddress } from "./PublicAddress.ts"
 
 /** A call to an address that a caller named. */
@@ -194,9 +195,6 @@ const resolveName: Resolve = async (hostname, signal) => {
 }
 
 const withCode = (code: string): Error => Object.assign(new Error(code), { code })
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "ERR_UNKNOWN"
 
 /** One call, on a client of its own. undici calls its handlers from inside its parser, so the outcome is delivered in a microtask. */
 class Exchange implements Dispatcher.DispatchHandler {

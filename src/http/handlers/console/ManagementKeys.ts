@@ -10,13 +10,12 @@ import type { KeyRecord } from "../../../account/KeysSql.ts"
 import { Mutations } from "../../../account/Mutations.ts"
 import { Auth } from "../../../auth/Auth.ts"
 import { decoder } from "../../../dialects/Decode.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import { newResourceId } from "../../../platform/Ids.ts"
 import { readJson } from "../../edge/Body.ts"
 import { alreadyRevoked, answer, asOwner, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
 import { operations } from "../../edge/Operations.ts"
 import type { ApiRequest } from "../../edge/ApiRequest.ts"
-
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
 /** A management key as the API shows it. */
 export const managementKeyOf = (row: KeyRecord): ManagementKey => ({
@@ -28,8 +27,8 @@ export const managementKeyOf = (row: KeyRecord): ManagementKey => ({
   scopes: row.scopes,
   status: row.active ? "active" : "revoked",
   created_at: secondsOf(row.created_at),
-  expires_at: row.expires_at === null ? null : secondsOf(row.expires_at),
-  revoked_at: row.revoked_at === null ? null : secondsOf(row.revoked_at)
+  expires_at: secondsOf(row.expires_at),
+  revoked_at: secondsOf(row.revoked_at)
 })
 
 const decodeNew = decoder(NewManagementKey, { strict: true })

@@ -8,6 +8,7 @@ import { OwnerSessions } from "../../../account/OwnerSessions.ts"
 import type { ListedSession } from "../../../account/OwnerSessionsSql.ts"
 import { Phones } from "../../../billing/Phones.ts"
 import { failure } from "../../../domain/Failure.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import { PublicUrl } from "../../../platform/outbound/PublicUrl.ts"
 import { Exchange } from "../../edge/Exchange.ts"
 import { answer, asOwner, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
@@ -15,8 +16,6 @@ import { type SessionCookie, sessionCookie } from "./Cookie.ts"
 import { sessionOf } from "./SignIn.ts"
 import { operations } from "../../edge/Operations.ts"
 import type { ApiRequest } from "../../edge/ApiRequest.ts"
-
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
 const listed = (row: ListedSession, currentId: string): OwnerSession => ({
   id: row.id,

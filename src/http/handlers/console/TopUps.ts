@@ -6,13 +6,12 @@ import { nanoOfTopUp, TopUps } from "../../../billing/TopUps.ts"
 import type { TopUpRow } from "../../../billing/TopUpsSql.ts"
 import { decoder } from "../../../dialects/Decode.ts"
 import { usdFromNano } from "../../../domain/Money.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import { newResourceId } from "../../../platform/Ids.ts"
 import { readJson } from "../../edge/Body.ts"
 import { answer, asOwner, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
 import { operations } from "../../edge/Operations.ts"
 import type { ApiRequest } from "../../edge/ApiRequest.ts"
-
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
 /** A top-up as the API shows it. */
 export const topUpOf = (row: TopUpRow): TopUp => ({
@@ -22,7 +21,7 @@ export const topUpOf = (row: TopUpRow): TopUp => ({
   amount_usd: usdFromNano(nanoOfTopUp(row.credited_cents ?? row.amount_cents)),
   checkout_url: row.status === "open" ? row.checkout_url : null,
   created_at: secondsOf(row.created_at),
-  paid_at: row.paid_at === null ? null : secondsOf(row.paid_at)
+  paid_at: secondsOf(row.paid_at)
 })
 
 const decodeNew = decoder(NewTopUp, { strict: true })

@@ -5,6 +5,7 @@ import { Phones } from "../../../billing/Phones.ts"
 import { type Transaction, Transactions } from "../../../billing/Transactions.ts"
 import { type Balance, LOW_BALANCE } from "../../../domain/Balance.ts"
 import { usdFromNano } from "../../../domain/Money.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import { Ledger } from "../../../ledger/Ledger.ts"
 import { answer, pageOf } from "./Answers.ts"
 import { operations } from "../../edge/Operations.ts"
@@ -39,7 +40,7 @@ const transactionOf = (row: Transaction): ShownTransaction => ({
   type: typeOf(row),
   amount_usd: usdFromNano(row.amount),
   paid_with: row.house === "house:play" ? "simulated" : "real",
-  created_at: Math.floor(row.at.getTime() / 1_000),
+  created_at: secondsOf(row.at),
   request_id: row.request_id,
   top_up_id: row.top_up_id,
   reference: row.reference?.startsWith(BY_OPERATOR) === true ? row.reference.slice(BY_OPERATOR.length) : null

@@ -7,7 +7,7 @@ import type { Actor } from "../../../account/Audit.ts"
 import type { Mutation, Mutations } from "../../../account/Mutations.ts"
 import { allows } from "../../../auth/Scopes.ts"
 import { objectOf } from "../../../dialects/Decode.ts"
-import { type Failure, failure, invalid } from "../../../domain/Failure.ts"
+import { conflict, type Failure, failure, invalid } from "../../../domain/Failure.ts"
 import type { Unavailable } from "../../../platform/database/Sql.ts"
 import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { readJsonIfAny } from "../../edge/Body.ts"
@@ -89,7 +89,7 @@ export interface WriteRequest {
 }
 
 /** The error for revoking a key that is already revoked. */
-export const alreadyRevoked = failure({ _tag: "Conflict", detail: "This key has been revoked." })
+export const alreadyRevoked = conflict("This key has been revoked.")
 
 /** The caller of a write: its account, and the actor that the audit log names. */
 export interface WriteCaller {

@@ -6,6 +6,7 @@ import type { AuditLog } from "../../../../schemas/management/Audit.ts"
 import { Audit, MAX_COMBINATIONS } from "../../../account/Audit.ts"
 import type { AuditRow } from "../../../account/AuditSql.ts"
 import { invalid } from "../../../domain/Failure.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import { answer, pageOf } from "./Answers.ts"
 import { operations } from "../../edge/Operations.ts"
 
@@ -14,7 +15,7 @@ export const auditLogOf = (row: AuditRow): AuditLog => ({
   id: row.id,
   object: "audit_log",
   type: row.type,
-  effective_at: Math.floor(row.effective_at.getTime() / 1_000),
+  effective_at: secondsOf(row.effective_at),
   actor: { type: row.actor_type, id: row.actor_id } as AuditLog["actor"],
   resource: { type: row.resource_type, id: row.resource_id },
   request_id: row.request_id,

@@ -14,6 +14,7 @@ import { Auth } from "../../../auth/Auth.ts"
 import { decoder } from "../../../dialects/Decode.ts"
 import { invalid } from "../../../domain/Failure.ts"
 import { centsFromNano } from "../../../domain/Money.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import { newResourceId } from "../../../platform/Ids.ts"
 import { Usage } from "../../../usage/Usage.ts"
 import type { KeyTotal } from "../../../usage/UsageSql.ts"
@@ -35,10 +36,6 @@ import type { ApiRequest } from "../../edge/ApiRequest.ts"
 /** How many keys may be created between two parallel reads of a list. */
 const MADE_MEANWHILE = 10
 
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
-
-const momentOf = (time: Date | null): number | null => (time === null ? null : secondsOf(time))
-
 const timeOf = (seconds: number): Date => new Date(seconds * 1_000)
 
 /** A key as the API shows it, with its total usage if it has any. */
@@ -56,9 +53,9 @@ export const keyOf = (row: KeyRecord, total: KeyTotal | undefined): ManagedKey =
   routing: row.routing,
   allowed_tools: row.allowed_tools,
   created_at: secondsOf(row.created_at),
-  last_used_at: momentOf(total?.used_at ?? null),
-  expires_at: momentOf(row.expires_at),
-  revoked_at: momentOf(row.revoked_at)
+  last_used_at: secondsOf(total?.used_at ?? null),
+  expires_at: secondsOf(row.expires_at),
+  revoked_at: secondsOf(row.revoked_at)
 })
 
 const decodeNew = decoder(NewManagedKey, { strict: true })

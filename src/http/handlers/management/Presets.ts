@@ -11,7 +11,8 @@ import { DEFAULT_LIMIT } from "../../../../schemas/Page.ts"
 import { Mutations } from "../../../account/Mutations.ts"
 import { Catalogue } from "../../../catalogue/Catalogue.ts"
 import type { Snapshot } from "../../../catalogue/Snapshot.ts"
-import { type Failure, failure, type Reason } from "../../../domain/Failure.ts"
+import { conflict, type Failure, failure, type Reason } from "../../../domain/Failure.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import { decodeChange, decodeNew } from "../../../presets/PresetInput.ts"
 import type { Unavailable } from "../../../platform/database/Sql.ts"
 import { type PresetLimitReached, Presets, type SlugTaken } from "../../../presets/Presets.ts"
@@ -21,8 +22,6 @@ import { modelsOf } from "../../../router/Router.ts"
 import { readJson } from "../../edge/Body.ts"
 import { answer, type WriteCaller, asCaller, makeMutate, pageOf, withoutBody } from "./Answers.ts"
 import { operations } from "../../edge/Operations.ts"
-
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
 const summaryOf = (row: PresetRow): PresetSummary => ({
   id: row.id,
@@ -47,8 +46,6 @@ export const versionOf = (row: VersionRow): PresetVersion => ({
   config: row.config,
   created_at: secondsOf(row.created_at)
 })
-
-const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
 
 /** The errors for another preset or version. */
 const inTheWay = {

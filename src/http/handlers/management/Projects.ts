@@ -10,12 +10,11 @@ import { Mutations } from "../../../account/Mutations.ts"
 import { type Project, Projects } from "../../../account/Projects.ts"
 import { Auth } from "../../../auth/Auth.ts"
 import { decoder } from "../../../dialects/Decode.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import { newResourceId } from "../../../platform/Ids.ts"
 import { readJson } from "../../edge/Body.ts"
 import { answer, asCaller, makeMutate, mayRoute, pageOf, withoutBody } from "./Answers.ts"
 import { operations } from "../../edge/Operations.ts"
-
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
 /** A project as the API shows it. */
 const projectOf = (row: Project): ShownProject => ({
@@ -31,7 +30,7 @@ const projectOf = (row: Project): ShownProject => ({
   data_policy: row.data_policy,
   created_at: secondsOf(row.created_at),
   updated_at: secondsOf(row.updated_at),
-  archived_at: row.archived_at === null ? null : secondsOf(row.archived_at)
+  archived_at: secondsOf(row.archived_at)
 })
 
 const resultOf = (row: Project): typeof ProjectResult.Type => ({ data: projectOf(row) })

@@ -13,13 +13,14 @@ import { Auth } from "../../../auth/Auth.ts"
 import { decoder } from "../../../dialects/Decode.ts"
 import { failure } from "../../../domain/Failure.ts"
 import { usdFromNano } from "../../../domain/Money.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import type { AccountLine, BudgetLine, KeyLine } from "../../../operator/OperatorSql.ts"
 import { Operator, type Overview } from "../../../operator/Operator.ts"
 import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { readJson } from "../../edge/Body.ts"
 import { operations } from "../../edge/Operations.ts"
 import { alreadyRevoked, answer, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
-import { asOperator, conflicts, secondsOf } from "./Answers.ts"
+import { asOperator, conflicts } from "./Answers.ts"
 
 const accountOf = (line: AccountLine) => ({
   id: line.id,
@@ -34,7 +35,7 @@ const accountOf = (line: AccountLine) => ({
   limit_scale: line.limit_scale,
   markup_basis_points: line.markup_bp,
   plan: line.plan_id === null ? null : { id: line.plan_id, name: line.plan_name ?? "" },
-  created_at: Math.floor(line.created_at.getTime() / 1_000)
+  created_at: secondsOf(line.created_at)
 })
 
 const budgetOf = (line: BudgetLine) => ({

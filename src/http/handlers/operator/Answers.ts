@@ -5,7 +5,7 @@ import type { StateRefused } from "../../../account/Accounts.ts"
 import type { OperatorActor } from "../../../account/OperatorEvents.ts"
 import type { RefundRefused } from "../../../billing/Refunds.ts"
 import type { DecisionRefused } from "../../../billing/TopUpDecisions.ts"
-import { type Failure, failure, invalid } from "../../../domain/Failure.ts"
+import { conflict, type Failure, invalid } from "../../../domain/Failure.ts"
 import type { Unavailable } from "../../../platform/database/Sql.ts"
 import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { Exchange } from "../../edge/Exchange.ts"
@@ -28,9 +28,9 @@ export const conflicts = <A, R>(
   work: Effect.Effect<A, StateRefused | RefundRefused | DecisionRefused | Failure | Unavailable, R>
 ): Effect.Effect<A, Failure | Unavailable, R> =>
   Effect.catchTags(work, {
-    StateRefused: ({ message }) => Effect.fail(failure({ _tag: "Conflict", detail: `${message}.` })),
-    RefundRefused: ({ message }) => Effect.fail(failure({ _tag: "Conflict", detail: `${message}.` })),
-    DecisionRefused: ({ message }) => Effect.fail(failure({ _tag: "Conflict", detail: `${message}.` }))
+    StateRefused: ({ message }) => Effect.fail(conflict(`${message}.`)),
+    RefundRefused: ({ message }) => Effect.fail(conflict(`${message}.`)),
+    DecisionRefused: ({ message }) => Effect.fail(conflict(`${message}.`))
   })
 
 /** The reference under which the ledger moves money once: the idempotency key, which such an operation requires. */
@@ -40,7 +40,3 @@ export const referenceOf = (request: ApiRequest, id: string): Effect.Effect<stri
       ? invalid("Idempotency-Key", "is required, because a repeat would move money twice")
       : Effect.succeed(claim.idempotencyKey)
   )
-
-/** Unix seconds, or null. */
-export const secondsOf = (time: Date | null): number | null =>
-  time === null ? null : Math.floor(time.getTime() / 1_000)

@@ -10,6 +10,7 @@ import { Customers } from "../../../billing/Customers.ts"
 import { decoder } from "../../../dialects/Decode.ts"
 import type { Failure } from "../../../domain/Failure.ts"
 import { nanoFromUsd, usdFromNano } from "../../../domain/Money.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import { Operator } from "../../../operator/Operator.ts"
 import type { Page } from "../../../platform/database/Page.ts"
 import type { TopUpLine } from "../../../operator/OperatorSql.ts"
@@ -19,7 +20,7 @@ import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { readJson } from "../../edge/Body.ts"
 import { operations } from "../../edge/Operations.ts"
 import { answer, makeMutate, pageOf } from "../management/Answers.ts"
-import { asOperator, conflicts, referenceOf, secondsOf } from "./Answers.ts"
+import { asOperator, conflicts, referenceOf } from "./Answers.ts"
 
 const figuresOf = (row: MarginRow) => ({
   requests: Number(row.requests),

@@ -3,8 +3,9 @@ import { type OperatorRefund, OperatorRefundRequest } from "../../../../schemas/
 import { Mutations } from "../../../account/Mutations.ts"
 import { Customers } from "../../../billing/Customers.ts"
 import { decoder } from "../../../dialects/Decode.ts"
-import { failure } from "../../../domain/Failure.ts"
+import { conflict } from "../../../domain/Failure.ts"
 import { nanoFromUsd, usdFromNano } from "../../../domain/Money.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import { attemptCostsIn, attemptsCostIn, providerCostIn } from "../../../inference/Receipt.ts"
 import { type AnyRequest, Operator } from "../../../operator/Operator.ts"
 import { Receipts } from "../../../usage/Receipts.ts"
@@ -46,7 +47,7 @@ const wholeOf = (id: string, { email, movements, row }: AnyRequest) => ({
     ...besides(row),
     email,
     transfers: movements.map(({ amount, at, kind, reference }) => ({
-      at: Math.floor(at.getTime() / 1_000),
+      at: secondsOf(at),
       kind,
       amount_usd: usdFromNano(amount),
       reference
@@ -70,7 +71,7 @@ export const operatorRequestsHandlers = Effect.gen(function* () {
       // Such a request cost nothing itself.
       if (row.id !== id) {
         const detail = `The request ${id} repeated the answer of ${row.id} and cost nothing.`
-        return yield* failure({ _tag: "Conflict", detail })
+        return yield* conflict(detail)
       }
       const accountId = row.account_id
       const amount = usd === undefined ? undefined : nanoFromUsd(usd)

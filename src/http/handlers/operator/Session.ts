@@ -7,6 +7,7 @@ import { OperatorSessions } from "../../../account/OperatorSessions.ts"
 import type { OperatorSessionRow } from "../../../account/OperatorSessionsSql.ts"
 import { csrfTokenOf } from "../../../account/OwnerSessions.ts"
 import { failure } from "../../../domain/Failure.ts"
+import { secondsOf } from "../../../domain/UnixTime.ts"
 import { PublicUrl } from "../../../platform/outbound/PublicUrl.ts"
 import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { Exchange } from "../../edge/Exchange.ts"
@@ -21,7 +22,7 @@ const sessionOf = (
   object: "operator_session",
   key: { id: row.key_id, name: row.key_name },
   csrf_token: csrfTokenOf(token),
-  ends_at: Math.floor(row.ends_at.getTime() / 1_000)
+  ends_at: secondsOf(row.ends_at)
 })
 
 /** The cookie of operators' sessions as this request reached the gateway. */

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { OperatorCaller } from "../../../../schemas/Access.ts"
 import { StateRefused } from "../../../../src/account/Accounts.ts"
 import { RefundRefused } from "../../../../src/billing/Refunds.ts"
-import { asOperator, conflicts, secondsOf } from "../../../../src/http/handlers/operator/Answers.ts"
+import { asOperator, conflicts } from "../../../../src/http/handlers/operator/Answers.ts"
 
 describe("the operator's answers", () => {
   it.effect("name the key in the audit log of the account", () =>
@@ -23,8 +23,4 @@ describe("the operator's answers", () => {
       }
     })
   )
-
-  it("show times in seconds", () => {
-    assert.deepStrictEqual([secondsOf(new Date(1_999)), secondsOf(null)], [1, null])
-  })
 })
