@@ -1,4 +1,5 @@
-import { Duration, Effect, Layer, Schedule } from "effect"
+import { Duration, Effect, Layer } from "effect"
+import { repeatForever } from "../platform/RepeatForever.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { Sessions } from "./Sessions.ts"
 
@@ -15,11 +16,6 @@ export const layer = (retention: Duration.Duration, interval: Duration.Duration 
       const sweep: Effect.Effect<void, Unavailable> = Effect.flatMap(sessions.dropUnused(unusedMs), (dropped) =>
         dropped === 0 ? Effect.void : sweep
       )
-      yield* sweep.pipe(
-        // Caught inside the loop, because one failed sweep must not end the sweeping.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot delete old sessions", cause)),
-        Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
-        Effect.forkScoped
-      )
+      yield* repeatForever(sweep, { every: interval, warning: "the gateway cannot delete old sessions" })
     })
   )

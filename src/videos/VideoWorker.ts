@@ -1,4 +1,5 @@
-import { type Duration, Effect, Layer, Schedule } from "effect"
+import { type Duration, Effect, Layer } from "effect"
+import { repeatForever } from "../platform/RepeatForever.ts"
 import { Videos } from "./Videos.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 
@@ -15,11 +16,9 @@ export const layer = (interval: Duration.Duration) =>
       const jobs = yield* Jobs
       const videos = yield* Videos
       yield* Effect.forkScoped(jobs.work("videos", CONCURRENCY, (id) => videos.step(id)))
-      yield* videos.sweep.pipe(
-        // Caught inside the loop, because one failed sweep must not end the sweeping.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot look for abandoned video jobs", cause)),
-        Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
-        Effect.forkScoped
-      )
+      yield* repeatForever(videos.sweep, {
+        every: interval,
+        warning: "the gateway cannot look for abandoned video jobs"
+      })
     })
   )

@@ -1,6 +1,7 @@
-import { type Duration, Effect, Layer, Schedule } from "effect"
+import { type Duration, Effect, Layer } from "effect"
 import { Audit, PENDING_AFTER_MS } from "../account/Audit.ts"
 import type { PendingRow } from "../account/AuditSql.ts"
+import { repeatForever } from "../platform/RepeatForever.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 
 /** The most entries that one message names. The next message names the rest. */
@@ -31,11 +32,6 @@ export const layer = (interval: Duration.Duration) =>
         const requests = fresh.flatMap(({ request_id }) => request_id ?? [])
         yield* Effect.annotateLogs(Effect.logWarning(text), { request_ids: requests })
       })
-      yield* sweep.pipe(
-        // Caught inside the loop, because one failed sweep must not end the sweeping.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot look for pending audit entries", cause)),
-        Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
-        Effect.forkScoped
-      )
+      yield* repeatForever(sweep, { every: interval, warning: "the gateway cannot look for pending audit entries" })
     })
   )

@@ -1,8 +1,9 @@
-import { type Duration, Effect, Layer, Schedule } from "effect"
+import { type Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { statfs } from "node:fs/promises"
 import { backlogOf, type QueueBacklog } from "../jobs/JobsSql.ts"
 import { countOverdue } from "../ledger/OverdueSql.ts"
+import { repeatForever } from "../platform/RepeatForever.ts"
 import { DataDirectory } from "../platform/database/DataDirectory.ts"
 import { storeErrors } from "../platform/database/Sql.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
@@ -87,12 +88,9 @@ export const layer = (interval: Duration.Input) =>
         queues = new Map(found.map((one) => [one.queue, one]))
         outbox = yield* outboxBacklog(sql)
       })
-      yield* look.pipe(
-        storeErrors,
-        // Caught inside the loop, because one failed look must not end the looking.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot read what waits in the database", cause)),
-        Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
-        Effect.forkScoped
-      )
+      yield* repeatForever(storeErrors(look), {
+        every: interval,
+        warning: "the gateway cannot read what waits in the database"
+      })
     })
   )

@@ -1,5 +1,6 @@
-import { Clock, type Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, type Duration, Effect, Layer } from "effect"
 import { dayOf } from "../domain/Day.ts"
+import { repeatForever } from "../platform/RepeatForever.ts"
 import { Config } from "../platform/config/Config.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { providerName } from "../platform/telemetry/ProviderMetrics.ts"
@@ -102,11 +103,9 @@ export const layer = (interval: Duration.Input, providers: ReadonlyArray<string>
           `the margin of ${today} is ${percentOf(margin!)} %, which is below MARGIN_FLOOR (${marginFloor} %)`
         )
       })
-      yield* (yield* seldomWhenIdle(read)).pipe(
-        // Caught inside the loop, because one failed read must not end the reading.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot read today's margin", cause)),
-        Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
-        Effect.forkScoped
-      )
+      yield* repeatForever(yield* seldomWhenIdle(read), {
+        every: interval,
+        warning: "the gateway cannot read today's margin"
+      })
     })
   )

@@ -1,4 +1,5 @@
-import { type Duration, Effect, Layer, Schedule } from "effect"
+import { type Duration, Effect, Layer } from "effect"
+import { repeatForever } from "../platform/RepeatForever.ts"
 import { Media, type MediaError } from "../platform/files/Media.ts"
 import { seldomWhenIdle } from "./Idle.ts"
 
@@ -6,12 +7,7 @@ import { seldomWhenIdle } from "./Idle.ts"
 export const STRAYS_INTERVAL = "1 hour"
 
 const again = (what: string, interval: Duration.Input, sweep: Effect.Effect<unknown, MediaError>) =>
-  sweep.pipe(
-    // Caught inside the loop, because one failed sweep must not end the sweeping.
-    Effect.catchCause((cause) => Effect.logWarning(`the gateway cannot remove ${what}`, cause)),
-    Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
-    Effect.forkScoped
-  )
+  repeatForever(sweep, { every: interval, warning: `the gateway cannot remove ${what}` })
 
 /**
  * Periodically removes expired files, the remains of interrupted uploads and removals, and bytes without a file. Any number of

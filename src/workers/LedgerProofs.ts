@@ -1,7 +1,8 @@
-import { Duration, Effect, Layer, Schedule } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { proveBooks } from "../billing/Books.ts"
 import { claimVerification, type LastVerification, readLast } from "../ledger/CheckpointSql.ts"
+import { repeatForever } from "../platform/RepeatForever.ts"
 import { storeErrors } from "../platform/database/Sql.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 
@@ -55,12 +56,10 @@ export const layer = (interval: Duration.Duration, firstDelay: Duration.Duration
         const found = yield* storeErrors(readLast(sql))
         if (found !== undefined) [read, readAt] = [found, performance.now()]
       })
-      yield* look.pipe(
-        // Caught inside the loop, because one failed verification must not end the others.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot verify the books", cause)),
-        Effect.repeat(Schedule.spaced(Duration.divideUnsafe(interval, LOOKS)).pipe(Schedule.jittered)),
-        Effect.delay(firstDelay),
-        Effect.forkScoped
-      )
+      yield* repeatForever(look, {
+        every: Duration.divideUnsafe(interval, LOOKS),
+        after: firstDelay,
+        warning: "the gateway cannot verify the books"
+      })
     })
   )

@@ -1,5 +1,6 @@
-import { Duration, Effect, Latch, Layer, Schedule } from "effect"
+import { Duration, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { repeatForever } from "../platform/RepeatForever.ts"
 import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import { Notifications } from "../notifications/Notifications.ts"
 import { seldomWhenIdle } from "./Idle.ts"
@@ -38,11 +39,9 @@ export const layer = (sweepInterval: Duration.Input) =>
         })
       yield* wakened(write, "write emails to owners")
       yield* wakened(send, "send emails to owners")
-      yield* (yield* seldomWhenIdle(untilNone(sweep))).pipe(
-        // Caught inside the loop, because one failure must not end it.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot delete old emails", cause)),
-        Effect.repeat(Schedule.spaced(sweepInterval).pipe(Schedule.jittered)),
-        Effect.forkScoped
-      )
+      yield* repeatForever(yield* seldomWhenIdle(untilNone(sweep)), {
+        every: sweepInterval,
+        warning: "the gateway cannot delete old emails"
+      })
     })
   )

@@ -1,10 +1,11 @@
-import { type Duration, Effect, Layer, Schedule } from "effect"
+import { type Duration, Effect, Layer } from "effect"
 import { Codes } from "../account/Codes.ts"
 import { Mutations } from "../account/Mutations.ts"
 import { OperatorSessions } from "../account/OperatorSessions.ts"
 import { OwnerSessions } from "../account/OwnerSessions.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { CLAIM_RETENTION_MS } from "../ledger/Operation.ts"
+import { repeatForever } from "../platform/RepeatForever.ts"
 import { Requests } from "../usage/Requests.ts"
 import { seldomWhenIdle } from "./Idle.ts"
 
@@ -46,11 +47,6 @@ export const layer = (interval: Duration.Duration) =>
         if (refunded > 0) yield* Effect.logWarning(`refunded ${refunded} overdue charges`)
         if (sweeps++ % HOUSEKEEPING === 0) yield* housekeeping
       })
-      yield* sweep.pipe(
-        // Caught inside the loop, because one failed sweep must not end the sweeping.
-        Effect.catchCause((cause) => Effect.logWarning("a sweep failed", cause)),
-        Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
-        Effect.forkScoped
-      )
+      yield* repeatForever(sweep, { every: interval, warning: "a sweep failed" })
     })
   )

@@ -1,4 +1,5 @@
-import { type Duration, Effect, Layer, Schedule } from "effect"
+import { type Duration, Effect, Layer } from "effect"
+import { repeatForever } from "../platform/RepeatForever.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { Rollups } from "../usage/Rollups.ts"
 import { seldomWhenIdle } from "./Idle.ts"
@@ -17,11 +18,9 @@ export const layer = (interval: Duration.Input) =>
       const round: Effect.Effect<void, Unavailable> = Effect.flatMap(rollups.step, ({ full }) =>
         full ? round : Effect.void
       )
-      yield* (yield* seldomWhenIdle(round)).pipe(
-        // Caught inside the loop, because one failed round must not end the rollups.
-        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot roll up usage", cause)),
-        Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
-        Effect.forkScoped
-      )
+      yield* repeatForever(yield* seldomWhenIdle(round), {
+        every: interval,
+        warning: "the gateway cannot roll up usage"
+      })
     })
   )

@@ -1,4 +1,5 @@
 import { type Duration, Effect, Fiber, FiberSet, Layer, Option, Schedule } from "effect"
+import { repeatForever } from "../platform/RepeatForever.ts"
 import { type ClaimedDelivery, Outbox } from "../webhooks/Outbox.ts"
 import { type Attempt, Sender } from "../webhooks/Sender.ts"
 import { seldomWhenIdle } from "./Idle.ts"
@@ -93,12 +94,7 @@ const sweeping = Effect.fnUntraced(function* (outbox: Outbox["Service"], interva
   const all: Effect.Effect<void, Effect.Error<typeof outbox.sweep>> = Effect.flatMap(outbox.sweep, (done) =>
     done === 0 ? Effect.void : all
   )
-  yield* (yield* seldomWhenIdle(all)).pipe(
-    // Caught inside the loop, because one failed sweep must not end the sweeping.
-    Effect.catchCause((cause) => Effect.logWarning("a sweep of webhooks failed", cause)),
-    Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
-    Effect.forkScoped
-  )
+  yield* repeatForever(yield* seldomWhenIdle(all), { every: interval, warning: "a sweep of webhooks failed" })
 })
 
 const warnOfForeignKeys = (outbox: Outbox["Service"]) =>
