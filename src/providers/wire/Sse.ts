@@ -12,7 +12,7 @@ const SPACE = 32
  * An incremental parser of `text/event-stream` bytes in chunks of any size. Lines end in CR, LF or CRLF; a leading byte order mark and
  * comments are skipped; the `data` lines of one event are joined by a line feed. The format drops an event without a blank line after
  * it, but some hosts end their streams that way, so `end` delivers it. `id` and `retry` are ignored, because a provider's stream is
- * never resumed.
+ * never resumed. Effect's parser takes text instead of bytes and cannot be told that a stream has ended, so it would lose such an event.
  */
 export class SseParser {
   readonly #onEvent: (event: SseEvent) => void
