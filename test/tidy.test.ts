@@ -218,8 +218,7 @@ const repeatedNames: ReadonlySet<string> = new Set([
   "http: messageOf",
   "http: named",
   "http: sessionOf",
-  "platform: headerOf",
-  "platform: isPassing"
+  "platform: headerOf"
 ])
 
 /** Files of src with logic but without a test file of their own, and the test that covers them. This list may only get shorter. */

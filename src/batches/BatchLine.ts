@@ -46,7 +46,7 @@ export interface LineDeps {
 const PAUSES = ["1 second", "4 seconds"] as const
 
 /** Reports whether a failure says nothing about the line itself. The line then waits, as long as its batch may run. */
-const passes = (reason: Reason): boolean => {
+const isTransient = (reason: Reason): boolean => {
   switch (reason._tag) {
     case "StoreUnavailable":
     case "Overloaded":
@@ -229,7 +229,7 @@ export const serveLine = (deps: LineDeps, due: DueLine, tries = 0): Effect.Effec
     const failed = exit.cause.reasons.find(Cause.isFailReason)?.error
     if (failed === undefined) return yield* Effect.interrupt
     const { reason } = failed
-    if (passes(reason) || (yield* awaitsBudget(deps, due, reason))) return undefined
+    if (isTransient(reason) || (yield* awaitsBudget(deps, due, reason))) return undefined
     if (reason._tag === "IdempotencyResultUnavailable" && (yield* freeClaim(deps, due))) {
       return yield* serveLine(deps, due, tries)
     }

@@ -4,7 +4,7 @@ import { HttpClient, type HttpClientError, HttpClientRequest, type HttpClientRes
 import { HttpApiClient } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import { operations } from "./Operations.ts"
-import { type ResponseHead, isPassing, waitOf } from "./Retry.ts"
+import { type ResponseHead, isRetryable, waitOf } from "./Retry.ts"
 
 /** The options of the client. */
 export interface EffectClientOptions {
@@ -58,7 +58,7 @@ const withRetries =
         onSuccess: (response) => {
           const head = headOf(response)
           const done = Effect.succeed(response)
-          return isPassing(head) ? again(head, done) : done
+          return isRetryable(head) ? again(head, done) : done
         }
       })
     }

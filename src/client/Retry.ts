@@ -6,7 +6,7 @@ const LONGEST_WAIT_MS = 8_000
 /** The longest wait that a server can ask for, in milliseconds. If it asks for more, the client does not retry. */
 const LONGEST_ASKED_MS = 60_000
 
-const PASSING = new Set([408, 409, 425, 429, 500, 502, 503, 504])
+const RETRYABLE = new Set([408, 409, 425, 429, 500, 502, 503, 504])
 
 /** The parts of a response that decide about a retry. `header` returns null or undefined for an absent header. */
 export interface ResponseHead {
@@ -15,9 +15,9 @@ export interface ResponseHead {
 }
 
 /** Whether the same request may succeed later. `X-Should-Retry` decides, or without it the status. */
-export const isPassing = ({ header, status }: ResponseHead): boolean => {
+export const isRetryable = ({ header, status }: ResponseHead): boolean => {
   const decision = header("x-should-retry")
-  return decision === "true" || (decision !== "false" && PASSING.has(status))
+  return decision === "true" || (decision !== "false" && RETRYABLE.has(status))
 }
 
 const SECONDS = /^\d+(?:\.\d+)?$/

@@ -1,6 +1,6 @@
 /** Sends a request, and retries it when a retry can succeed. */
 import { TollgateConnectionError, TollgateError } from "./Errors.ts"
-import { type ResponseHead, isPassing, waitOf } from "./Retry.ts"
+import { type ResponseHead, isRetryable, waitOf } from "./Retry.ts"
 
 /** The service of a client, and how the client calls it. */
 export interface Connection {
@@ -84,9 +84,9 @@ export const send = async (connection: Connection, outgoing: OutgoingRequest): P
     try {
       response = await fetchOnce(connection, outgoing)
       if (response.ok) return response
-      const passing = isPassing(headOf(response))
-      failure = new TollgateError(response.status, response.headers, parsed(await response.text()), passing)
-      if (!passing) throw failure
+      const retryable = isRetryable(headOf(response))
+      failure = new TollgateError(response.status, response.headers, parsed(await response.text()), retryable)
+      if (!retryable) throw failure
     } catch (error) {
       if (error instanceof TollgateError || outgoing.signal?.aborted === true) throw error
       failure = new TollgateConnectionError(`${outgoing.method} ${outgoing.path}: ${String(error)}`, error)

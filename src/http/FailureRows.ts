@@ -24,7 +24,7 @@ export interface FailureRow<R> {
   /** The suggested wait before retrying, in seconds, where there is one. */
   readonly retryAfter: (reason: R) => number | undefined
   /** Whether this failure passes by itself, so that clients retry although the row does not say so. */
-  readonly passes: (reason: R) => boolean
+  readonly isTransient: (reason: R) => boolean
   /** Whether a request that failed in this way may have been charged. Only one that broke after its first output may. */
   readonly charged: boolean
   /** The message for the caller. */
@@ -62,7 +62,7 @@ const row = <Tag extends Reason["_tag"]>(
   message: typeof message === "string" ? () => message : message,
   retry: false,
   retryAfter: nothing,
-  passes: () => false,
+  isTransient: () => false,
   charged: false,
   param: () => null,
   unquoted: undefined,
@@ -121,7 +121,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     ({ problems }) => problems.map(sentenceOfField).join(" "),
     {
       param: ({ problems }) => problems[0].field,
-      passes: ({ passing }) => passing === "soon",
+      isTransient: ({ passing }) => passing === "soon",
       unquoted: ({ problems }) => `invalid ${plainFields(problems)}`
     }
   ),
@@ -193,7 +193,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
   NotSignedIn: row(401, "authentication_error", "not_signed_in", "Sign in first", keyless),
   InsufficientCredits: row(402, "insufficient_quota", "insufficient_credits", creditsMessage, {
     retryAfter: ({ limitSource }) => (limitSource === "in_flight" ? RETRY_SOON_SECONDS : undefined),
-    passes: ({ limitSource }) => limitSource === "in_flight",
+    isTransient: ({ limitSource }) => limitSource === "in_flight",
     body: ({ limitSource }) => ({ limit_source: limitSource })
   }),
   WrongKeyKind: row(
@@ -360,11 +360,11 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
   VideoUnavailable: row(503, "service_unavailable_error", "service_unavailable", detailOf),
   ServiceUnavailable: row(503, "service_unavailable_error", "service_unavailable", detailOf, {
     retryAfter: secondsOf,
-    passes: hasSeconds
+    isTransient: hasSeconds
   }),
   NoProviderAvailable: row(503, "service_unavailable_error", "no_provider_available", detailOf, {
     retryAfter: secondsOf,
-    passes: hasSeconds
+    isTransient: hasSeconds
   }),
   StoreUnavailable: row(
     503,

@@ -60,10 +60,10 @@ export const bodyOf = (failure: Failure): ErrorBody => {
 
 /** The headers that a failure adds to every response's headers. */
 export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string, string>> => {
-  const { headers, passes, retry, retryAfter } = rowOf(reason)
+  const { headers, isTransient, retry, retryAfter } = rowOf(reason)
   const seconds = retryAfter(reason)
   return {
-    "x-should-retry": String(retry || passes(reason)),
+    "x-should-retry": String(retry || isTransient(reason)),
     ...(seconds === undefined ? {} : { "retry-after": String(seconds), "retry-after-ms": String(seconds * 1000) }),
     ...(replayed === true ? { "idempotency-replayed": "true" } : {}),
     ...headers(reason)

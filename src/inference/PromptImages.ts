@@ -14,7 +14,12 @@ import {
   takesGifSource
 } from "../domain/ImageType.ts"
 import type { Model } from "../domain/Model.ts"
-import { isPassing, PublicFetch, type PublicFetchError, type PublicResponse } from "../platform/outbound/PublicFetch.ts"
+import {
+  isTransientStatus,
+  PublicFetch,
+  type PublicFetchError,
+  type PublicResponse
+} from "../platform/outbound/PublicFetch.ts"
 import type { PoolCall } from "../providers/pool/CallKind.ts"
 import { PoolError } from "../providers/pool/PoolError.ts"
 import type { ProviderPool } from "../providers/pool/ProviderPool.ts"
@@ -199,7 +204,7 @@ const reasonOf = ({ reason }: PublicFetchError, field: string, totalMs: number):
     case "TimedOut":
       return wrongNow(field, `could not be fetched in ${totalMs / 1000} seconds`)
     case "Status":
-      return (isPassing(reason.status) ? wrongNow : wrong)(
+      return (isTransientStatus(reason.status) ? wrongNow : wrong)(
         field,
         `could not be fetched: its host answered with status ${reason.status}`
       )

@@ -24,8 +24,8 @@ export const faultOf = (
   if (status === 401 || status === 402 || status === 403) return { _tag: "Unauthorized", status }
   if (status === 429) return { _tag: "RateLimited", retryAfterSeconds: retryAfter }
   // Conflict, lock, timeout and "too early" are temporary problems of the host.
-  const passing = status === 408 || status === 409 || status === 423 || status === 425
-  if (status >= 400 && status < 500 && !passing) return refusedFault(status, detail, hints)
+  const isTransient = status === 408 || status === 409 || status === 423 || status === 425
+  if (status >= 400 && status < 500 && !isTransient) return refusedFault(status, detail, hints)
   return { _tag: "ServerError", status, detail, ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }) }
 }
 

@@ -3,7 +3,7 @@ import { Effect, Result } from "effect"
 import { gifProblem, imageTypeOf, takesGifSource } from "../domain/ImageType.ts"
 import type { Model } from "../domain/Model.ts"
 import type { VideoEvent, VideoWish } from "../domain/Video.ts"
-import { isPassing, type PublicFetch, type PublicFetchError } from "../platform/outbound/PublicFetch.ts"
+import { isTransientStatus, type PublicFetch, type PublicFetchError } from "../platform/outbound/PublicFetch.ts"
 import type { VideoWork, MediaBytes } from "../domain/Work.ts"
 
 const MIB = 1_048_576
@@ -56,7 +56,7 @@ const refusalOf = ({ reason }: PublicFetchError, field: string): MediaRefusal =>
     case "TooLarge":
       return mediaRefusal(field, `must have at most ${reason.limitBytes} bytes`)
     case "Status":
-      return isPassing(reason.status)
+      return isTransientStatus(reason.status)
         ? notFetched(field, `its host answered with status ${reason.status}`)
         : mediaRefusal(field, `could not be fetched: its host answered with status ${reason.status}`)
     // The message does not reveal where a name leads.

@@ -20,7 +20,7 @@ describe("the row of a failure", () => {
       available: 0n,
       posted: 1n
     })
-    const told = (reason: Reason) => [rowOf(reason).passes(reason), rowOf(reason).retryAfter(reason)]
+    const told = (reason: Reason) => [rowOf(reason).isTransient(reason), rowOf(reason).retryAfter(reason)]
     assert.deepStrictEqual(told(credits("in_flight")), [true, 1])
     assert.deepStrictEqual(told(credits("balance")), [false, undefined])
     assert.deepStrictEqual(told({ _tag: "NoProviderAvailable", detail: "d", retryAfterSeconds: 3 }), [true, 3])

@@ -7,7 +7,7 @@ import { DataDirectory } from "./DataDirectory.ts"
 import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
 import { type DatabaseHosts, makeDatabaseHosts } from "./DatabaseHosts.ts"
 import { makeSilence } from "./Silence.ts"
-import { describeSqlError, isPassing } from "./SqlCondition.ts"
+import { describeSqlError, isTransient } from "./SqlCondition.ts"
 import { makeFailures, withStatements } from "./Statements.ts"
 import { withStatementTimeout } from "./StatementTimeout.ts"
 import { makeWakeups, withWakeups } from "./Wakeups.ts"
@@ -39,7 +39,7 @@ export const storeErrors = <A, E, R>(
   self.pipe(
     Effect.catch((error): Effect.Effect<never, Exclude<E, SqlError.SqlError> | Unavailable> => {
       if (!SqlError.isSqlError(error)) return Effect.fail(error as Exclude<E, SqlError.SqlError>)
-      return isPassing(error)
+      return isTransient(error)
         ? Effect.fail(new Unavailable({ store: "database", cause: describeSqlError(error) }))
         : Effect.die(new StatementRefused(describeSqlError(error)))
     })
@@ -161,7 +161,7 @@ export const connect = Effect.fn("connect")(
     yield* checkVersion(sql, options.called).pipe(
       Effect.retry({
         schedule: startPatience,
-        while: (error) => error._tag === "SqlError" && error.reason._tag !== "AuthenticationError" && isPassing(error)
+        while: (error) => error._tag === "SqlError" && error.reason._tag !== "AuthenticationError" && isTransient(error)
       })
     )
     return sql

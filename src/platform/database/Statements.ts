@@ -3,7 +3,7 @@ import type { PgPool } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 import type { Silence } from "./Silence.ts"
-import { isPassing } from "./SqlCondition.ts"
+import { isTransient } from "./SqlCondition.ts"
 
 /**
  * Executes single statements: a client does so within the transaction around it, and the result of `statementsOf` does so outside of
@@ -31,7 +31,7 @@ export interface Failures {
 export const makeFailures = (): Failures => {
   let lastAt = Number.NEGATIVE_INFINITY
   const note = (error: SqlError.SqlError) => {
-    if (isPassing(error)) lastAt = performance.now()
+    if (isTransient(error)) lastAt = performance.now()
   }
   return { lastAt: () => lastAt, met: (error) => Effect.sync(() => note(error)) }
 }

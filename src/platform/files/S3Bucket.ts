@@ -37,7 +37,7 @@ export const bucketRefusalOf = (status: number, body: Uint8Array): BucketRefusal
 export type Problem = BucketRefusal | OutboundError
 
 /** Whether a retry may succeed. */
-export const isPassing = (problem: Problem): boolean =>
+export const isTransientProblem = (problem: Problem): boolean =>
   problem._tag === "OutboundError"
     ? problem.reason._tag !== "TooLarge"
     : problem.status >= 500 || problem.status === 429 || problem.code === "RequestTimeout"
@@ -111,5 +111,5 @@ export const makeSender =
           ? Effect.succeed(answer)
           : Effect.fail(bucketRefusalOf(answer.status, answer.body))
       ),
-      Effect.retry({ schedule: retries, while: isPassing })
+      Effect.retry({ schedule: retries, while: isTransientProblem })
     )

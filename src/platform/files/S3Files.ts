@@ -7,7 +7,7 @@ import type { Outbound } from "../outbound/Outbound.ts"
 import { headerOf, type OutboundResponse, readUpTo } from "../outbound/OutboundCall.ts"
 import {
   isMissing,
-  isPassing,
+  isTransientProblem,
   BucketRefusal,
   bucketRefusalOf,
   retries,
@@ -50,7 +50,7 @@ export const s3Files = (settings: S3Settings, outbound: Outbound["Service"]): Fi
         return yield* new BucketRefusal({ status: stream.status, code: "with other bytes" })
       return Effect.mapError(stream.read, unavailable) satisfies FileBody
     }).pipe(
-      Effect.retry({ schedule: retries, while: isPassing }),
+      Effect.retry({ schedule: retries, while: isTransientProblem }),
       Effect.catchIf(isMissing, () => Effect.undefined),
       Effect.mapError(unavailable)
     )

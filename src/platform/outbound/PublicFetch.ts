@@ -49,10 +49,10 @@ export type PublicFetchReason =
   | { readonly _tag: "Busy" }
 
 /** Statuses of a host that is down or overloaded. The same call may succeed soon. */
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
+const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** Whether a host that answers with this status may soon answer otherwise. */
-export const isPassing = (status: number): boolean => PASSING.has(status)
+export const isTransientStatus = (status: number): boolean => TRANSIENT.has(status)
 
 /** A call without a success response. The error never contains an address. */
 export class PublicFetchError extends Data.TaggedError("PublicFetchError")<{ readonly reason: PublicFetchReason }> {}

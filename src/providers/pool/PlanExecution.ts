@@ -334,8 +334,8 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
   #note(admitted: AdmittedCandidate<P>, fault: ProviderFault | undefined): void {
     this.#failures.push({ ...this.#log.end(admitted, fault ?? "empty"), fault })
     if (isAnsweredOff(fault)) this.#leaveToNative()
-    const isPassing = fault?._tag === "Unreachable" || pauseOf(fault) !== undefined
-    if (admitted.breaker !== undefined && isPassing && !this.#isLeftOut(admitted.candidate)) {
+    const isTransient = fault?._tag === "Unreachable" || pauseOf(fault) !== undefined
+    if (admitted.breaker !== undefined && isTransient && !this.#isLeftOut(admitted.candidate)) {
       this.#worthMore ??= new Map()
       this.#worthMore.set(admitted.candidate, admitted)
     } else this.#worthMore?.delete(admitted.candidate)

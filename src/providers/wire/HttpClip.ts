@@ -1,7 +1,7 @@
 /** Downloads the videos and images that a provider has put at a URL. */
 import { Effect, Schedule } from "effect"
 import {
-  isPassing,
+  isTransientStatus,
   PublicFetch,
   type PublicFetchError,
   type PublicFetchReason
@@ -37,7 +37,9 @@ const image: FileKind = { name: "image", accept: "image/*", maxBytes: MAX_IMAGE_
 const retries = Schedule.exponential("200 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 2 }))
 
 const mayPass = ({ reason }: PublicFetchError): boolean =>
-  reason._tag === "Unreachable" || reason._tag === "Busy" || (reason._tag === "Status" && isPassing(reason.status))
+  reason._tag === "Unreachable" ||
+  reason._tag === "Busy" ||
+  (reason._tag === "Status" && isTransientStatus(reason.status))
 
 const detailOf = (reason: PublicFetchReason): string => {
   switch (reason._tag) {

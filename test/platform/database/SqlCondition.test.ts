@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SqlError } from "effect/sql"
-import { describeSqlError, isPassing } from "../../../src/platform/database/SqlCondition.ts"
+import { describeSqlError, isTransient } from "../../../src/platform/database/SqlCondition.ts"
 
 /** A failure as the driver reports a message of the server. */
 const failed = (code: string | undefined, message: string, operation = "query") => {
@@ -9,7 +9,7 @@ const failed = (code: string | undefined, message: string, operation = "query") 
 }
 
 describe("a database failure", () => {
-  for (const [code, message, told, passing] of [
+  for (const [code, message, told, transient] of [
     ["53100", "no space", "the database's disk is full (SQLSTATE 53100: no space)", true],
     ["53200", "out of memory", "the database is out of memory (SQLSTATE 53200: out of memory)", true],
     ["53300", "sorry", "the database accepts no more connections (SQLSTATE 53300: sorry)", true],
@@ -21,13 +21,13 @@ describe("a database failure", () => {
   ] as const) {
     it(`with SQLSTATE ${code} is described in words, without values`, () => {
       assert.strictEqual(describeSqlError(failed(code, message)), told)
-      assert.strictEqual(isPassing(failed(code, message)), passing)
+      assert.strictEqual(isTransient(failed(code, message)), transient)
     })
   }
 
   it("to connect is described with its address", () => {
     const error = failed("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1", "connect")
     assert.strictEqual(describeSqlError(error), "the database cannot be reached (connect ECONNREFUSED 127.0.0.1:1)")
-    assert.isTrue(isPassing(error))
+    assert.isTrue(isTransient(error))
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Schedule } from "effect"
-import { isPassing } from "../../../src/platform/database/SqlCondition.ts"
+import { isTransient } from "../../../src/platform/database/SqlCondition.ts"
 import { statementsOf } from "../../../src/platform/database/Statements.ts"
 import { StatementTimeout } from "../../../src/platform/database/StatementTimeout.ts"
 import { newClient } from "../../ledger/Fixture.ts"
@@ -60,7 +60,7 @@ describe("statements outside the pool", () => {
       assert.deepStrictEqual(yield* Effect.provideService(slow, StatementTimeout, 1), [{ n: 1 }])
       yield* sql`SELECT pg_terminate_backend(${one!.pid}, 10000)`
       // The end of the session may reach the client after this answer, so a statement can still meet the lost connection.
-      const [another] = yield* Effect.retry(session, { schedule: Schedule.spaced("10 millis"), while: isPassing })
+      const [another] = yield* Effect.retry(session, { schedule: Schedule.spaced("10 millis"), while: isTransient })
       assert.notStrictEqual(another?.pid, one?.pid)
       yield* wire.freeze
       assert.strictEqual((yield* Effect.timeoutOption(slow, "500 millis"))._tag, "None")

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import {
   isDenied,
   isMissing,
-  isPassing,
+  isTransientProblem,
   makeSender,
   makeSigner,
   unavailable
@@ -45,7 +45,7 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Bucket", (it) => {
       const before = s3.seen.length
       const tooLarge = yield* Effect.flip(send({ method: "GET", path: "/a/b" }))
       assert.strictEqual(tooLarge.message, "longer than 2097152 bytes")
-      assert.isFalse(isPassing(tooLarge))
+      assert.isFalse(isTransientProblem(tooLarge))
       assert.strictEqual(s3.seen.length, before + 1)
     }).pipe(Effect.scoped)
   )
@@ -55,7 +55,7 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Bucket", (it) => {
       const { s3, sender } = yield* scene
       const problemOf = (send: ReturnType<typeof sender>) =>
         Effect.map(Effect.flip(send({ method: "GET", path: "/a" })), (problem) => ({
-          kinds: [isMissing(problem), isDenied(problem), isPassing(problem)],
+          kinds: [isMissing(problem), isDenied(problem), isTransientProblem(problem)],
           cause: unavailable(problem).cause
         }))
       const [yes, no] = [true, false]
