@@ -58,8 +58,10 @@ export const pageHtml = (pages: ReadonlyArray<Page>, page: Page): string => {
   const items = headings.map(({ id, text }) => `<li><a href="#${id}">${escapeHtml(text)}</a></li>`).join("")
   const aside =
     headings.length > 1 ? `<aside aria-label="On this page"><h2>On this page</h2><ul>${items}</ul></aside>` : ""
+  const isReference = page.path.startsWith("reference/")
   const source = `<p class="source"><a href="/docs/${page.path}.md">This page as Markdown</a></p>`
-  return frame(pages, { title: page.title, current: page.path, body: page.html + source, aside })
+  const html = frame(pages, { title: page.title, current: page.path, body: page.html + source, aside })
+  return isReference ? html.replace("<body>", '<body class="reference">') : html
 }
 
 /** The entry page: every section with its pages and the first words of each. */

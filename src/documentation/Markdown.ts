@@ -87,6 +87,8 @@ export const render = (page: string, markdown: string): RenderedPage => {
   const marked = new Marked({
     renderer: {
       code: codeBlock,
+      // A narrow column breaks a path between its segments.
+      codespan: ({ text }) => `<code>${escapeHtml(text).replaceAll(/(?<![:/])\/(?=\w)/g, "$&<wbr>")}</code>`,
       html: ({ text }) => escapeHtml(text),
       heading({ depth, tokens }) {
         const inner = this.parser.parseInline(tokens)

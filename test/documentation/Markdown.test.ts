@@ -21,6 +21,13 @@ describe("a page in Markdown", () => {
     assert.include(render("a.md", "```sh\ncurl -d '{}'\n```").text, "curl -d '{}'")
   })
 
+  it("lets a path break between its segments, and an address stay whole", () => {
+    const { html, text } = render("a.md", "Ask `GET /api/v1/models` at `http://127.0.0.1:8787`.")
+    assert.include(html, "<code>GET /<wbr>api/<wbr>v1/<wbr>models</code>")
+    assert.include(html, "<code>http://127.0.0.1:8787</code>")
+    assert.strictEqual(text, "Ask GET /api/v1/models at http://127.0.0.1:8787.")
+  })
+
   it("links to served pages, and drops links to files that are not served", () => {
     assert.strictEqual(hrefOf("guide/a.md", "limits.md"), "/docs/guide/limits")
     assert.strictEqual(hrefOf("guide/a.md", "../operate/admin.md#keys"), "/docs/operate/admin#keys")

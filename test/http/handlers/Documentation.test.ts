@@ -38,6 +38,14 @@ describe("the documentation", () => {
       }
       assert.strictEqual((yield* get("/docs/assets/inter.woff2")).headers.get("content-type"), "font/woff2")
 
+      // The examples call this gateway, and no other one with the default settings.
+      const base = JSON.parse(yield* textOf("/api/v1/openapi.json")).servers[0].url
+      for (const path of ["/docs/guide/sdks", "/docs/guide/sdks.md", "/llms-full.txt"]) {
+        const shown = yield* textOf(path)
+        assert.include(shown, `${base}/api/v1`, path)
+        assert.notInclude(shown, "127.0.0.1:8787", path)
+      }
+
       const section = yield* get("/docs/reference")
       assert.deepStrictEqual([section.status, new URL(section.url).pathname], [200, "/docs"])
       assert.include(yield* Effect.promise(() => section.text()), '<h2 id="reference">')
