@@ -9,7 +9,7 @@ const rooms = Accounts.layer.pipe(Layer.provideMerge(Audit.layer), Layer.provide
 
 describe("Accounts", () => {
   layer(rooms, { excludeTestServices: true })((it) => {
-    it.effect("finds an address in any case, and refuses to register it twice", () =>
+    it.effect("finds an email address in any letter case, and refuses to register it twice", () =>
       Effect.gen(function* () {
         const accounts = yield* Accounts
         assert.isFalse(yield* accounts.exist)

@@ -70,7 +70,7 @@ describe("Codes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of an external service are found by their reference, and match no guess here", () =>
+  it.live("of an external service are found by their reference, and never match a guess at the gateway", () =>
     Effect.gen(function* () {
       const { one } = yield* nodes
       yield* one.refer("+49", "VE1")
@@ -101,7 +101,7 @@ describe("Codes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("count toward no bound when another bound is full, in any order", () =>
+  it.live("count toward no limit while another limit is reached, in any order", () =>
     Effect.gen(function* () {
       const { one } = yield* nodes
       const [full, free] = [
@@ -120,7 +120,7 @@ describe("Codes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are refused until the last of the full bounds has room again", () =>
+  it.live("are refused until every reached limit has room again", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* nodes
       for (const subject of ["a", "b", "c", "d", "e", "f"]) {

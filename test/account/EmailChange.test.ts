@@ -12,7 +12,7 @@ const decode = {
 const bob = "bob@example.com"
 
 describe("the email of an account", () => {
-  it.live("changes by a code to the new address, which ends other sessions and tells the former address", () =>
+  it.live("changes after a code to the new address, ends other sessions, and notifies the former address", () =>
     Effect.gen(function* () {
       const { accountId, emails, mail, one, service } = yield* stage
       const other = page(service.origin)
@@ -53,7 +53,7 @@ describe("the email of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stays when another account has the address, which only its reader learns", () =>
+  it.live("stays when another account has the address, and only the address's reader learns of that", () =>
     Effect.gen(function* () {
       const { mail, one, service } = yield* stage
       yield* page(service.origin).signIn(mail, bob)
@@ -91,7 +91,7 @@ describe("the email of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gets five codes in a quarter of an hour for one account", () =>
+  it.live("gets at most five codes in a quarter of an hour for one account", () =>
     Effect.gen(function* () {
       const { one } = yield* stage
       const statuses = yield* Effect.forEach([1, 2, 3, 4, 5, 6], (n) =>

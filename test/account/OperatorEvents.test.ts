@@ -7,7 +7,7 @@ import { layer as database } from "../support/Database.ts"
 const rooms = OperatorEvents.layer.pipe(Layer.provideMerge(database))
 
 describe("the audit log of operators", () => {
-  it.live("lists lines newest first, page by page, and lets none change", () =>
+  it.live("lists entries newest first, page by page, and rejects changes to them", () =>
     Effect.gen(function* () {
       const events = yield* OperatorEvents
       const sql = yield* SqlClient.SqlClient

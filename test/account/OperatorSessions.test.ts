@@ -15,7 +15,7 @@ const rooms = Layer.mergeAll(OperatorKeys.layer, OperatorSessions.layer).pipe(
 const origin = { browser: "Firefox on Linux", address: "192.0.2.1" }
 
 describe("OperatorSessions", () => {
-  it.effect("begins and ends a session of a key with a line in the audit log each, and stores no token", () =>
+  it.effect("records the begin and the end of a session in the audit log, and stores no token", () =>
     Effect.gen(function* () {
       const [keys, sessions] = [yield* OperatorKeys, yield* OperatorSessions]
       const [events, sql] = [yield* OperatorEvents, yield* SqlClient.SqlClient]
@@ -63,7 +63,7 @@ describe("OperatorSessions", () => {
     }).pipe(Effect.provide(rooms))
   )
 
-  it.effect("notes a use at most once a minute", () =>
+  it.effect("records the last use at most once a minute", () =>
     Effect.gen(function* () {
       const [keys, sessions, sql] = [yield* OperatorKeys, yield* OperatorSessions, yield* SqlClient.SqlClient]
       const { id: keyId } = yield* keys.create({ name: "a", expiresAt: null })

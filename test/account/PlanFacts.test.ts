@@ -4,7 +4,7 @@ import { limitsOf, priceProblem } from "../../src/account/PlanFacts.ts"
 const before = { requests_per_minute: 10, running_videos: 2, running_batches: null, daily_spend: 1_000_000_000n }
 
 describe("limits of a plan", () => {
-  it("stay where a change does not name them, and end where it names null", () => {
+  it("stay when a change omits them, and are removed when it sets them to null", () => {
     assert.deepStrictEqual(limitsOf({}, before), before)
     const changed = limitsOf({ requests_per_minute: null, running_batches: 4, daily_spend_usd: 2.5 }, before)
     assert.deepStrictEqual(changed, {
@@ -18,7 +18,7 @@ describe("limits of a plan", () => {
 })
 
 describe("a price list", () => {
-  it("may name a model that the catalogue has no price for, in either way", () => {
+  it("may name a model without a price in the catalogue, in both of its forms", () => {
     const unitOf = () => "none"
     assert.isUndefined(priceProblem([{ model: "m", per_unit_usd: 1 }], unitOf))
     assert.isUndefined(priceProblem([{ model: "m", input_usd_per_million: 1, output_usd_per_million: 1 }], unitOf))

@@ -17,7 +17,7 @@ const rooms = Layer.mergeAll(Accounts.layer, Plans.layer).pipe(
 const none = { requests_per_minute: null, running_videos: null, running_batches: null, daily_spend: null }
 
 describe("the daily budget of a plan's accounts", () => {
-  it.live("begins with the account or with the limit, follows the limit, and survives an interruption of it", () =>
+  it.live("begins with the account or with the limit, follows its changes, and survives its removal and return", () =>
     Effect.gen(function* () {
       const plans = yield* Plans
       const sql = yield* SqlClient.SqlClient

@@ -53,7 +53,7 @@ const ofCredits: Readonly<Record<string, (found: PaidIn) => Effect.Effect<unknow
 const withDatabase = <A, E>(body: (url: string) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(freshDatabase("books"), body))
 
-describe("the books with what was paid in", () => {
+describe("the books with top-ups", () => {
   it.live("are in order, and report how much was compared", () =>
     withDatabase((url) =>
       Effect.gen(function* () {

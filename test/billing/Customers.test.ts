@@ -20,7 +20,7 @@ const TOO_MUCH = 2n ** 63n
 
 describe("Customers", () => {
   layer(rooms, { excludeTestServices: true })((it) => {
-    it.effect("opens an account whole or not at all", () =>
+    it.effect("creates an account completely or not at all", () =>
       Effect.gen(function* () {
         const [customers, accounts] = [yield* Customers, yield* Accounts]
         const failed = yield* Effect.exit(customers.open("ann@example.com", TOO_MUCH, actor))
@@ -48,7 +48,7 @@ describe("Customers", () => {
       })
     )
 
-    it.effect("adds all of many simultaneous ones", () =>
+    it.effect("credits each of many simultaneous top-ups", () =>
       Effect.gen(function* () {
         const [customers, ledger] = [yield* Customers, yield* Ledger]
         const { account } = yield* customers.open("cid@example.com", 0n, actor)

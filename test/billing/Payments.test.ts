@@ -12,7 +12,7 @@ const chosen = (env: Record<string, string>) =>
   )
 
 describe("payments", () => {
-  it.effect("are Stripe's when it is set up, simulated in the sandbox, and otherwise not possible", () =>
+  it.effect("use Stripe when it is set up, are simulated in the sandbox, and are otherwise unavailable", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* chosen({ ...stripe, SANDBOX: "off" }), "stripe")
       assert.strictEqual(yield* chosen({ ...stripe, SANDBOX: "on" }), "stripe")
@@ -21,7 +21,7 @@ describe("payments", () => {
     })
   )
 
-  it.effect("are not half set up", () =>
+  it.effect("fail to start when Stripe is only half set up", () =>
     Effect.gen(function* () {
       for (const [name, other] of [
         ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"],

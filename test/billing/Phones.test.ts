@@ -143,7 +143,7 @@ describe("Phones", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are sent no more codes in a day than all nodes together may send", () =>
+  it.live("get at most the codes of a day that all nodes together may send", () =>
     Effect.gen(function* () {
       const { owner, verify } = yield* staged({ PHONE_CODES_PER_DAY: "3" })
       const begun: Array<unknown> = []
@@ -162,7 +162,7 @@ describe("Phones", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("give simulated money for a code that was only printed", () =>
+  it.live("give simulated money for a code that the gateway only printed", () =>
     Effect.gen(function* () {
       const mail = yield* postbox()
       const SECRETS_KEY = "k".repeat(32)
@@ -184,7 +184,7 @@ describe("Phones", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are kept as digests, with two digits to recognize them by", () =>
+  it.live("are stored as a keyed hash and their last two digits", () =>
     Effect.gen(function* () {
       const { one, owner, verify } = yield* stage
       const { pages } = yield* owner("ann@example.com")

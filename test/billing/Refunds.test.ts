@@ -30,7 +30,7 @@ const stage = Effect.gen(function* () {
 })
 
 describe("refund", () => {
-  it.live("never gives back more than was settled, when many operators refund the same request at once", () =>
+  it.live("never returns more than was settled when many operators refund the same request at once", () =>
     Effect.gen(function* () {
       const { account, service, settled, wish } = yield* stage
       const before = (yield* service.balance(account.id)).posted
@@ -53,7 +53,7 @@ describe("refund", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("happens once per reference, also concurrently and with the whole rest as its amount", () =>
+  it.live("happens once per reference, also when concurrent or for the whole rest", () =>
     Effect.gen(function* () {
       const { account, chat, service, settled, wish } = yield* stage
       const before = (yield* service.balance(account.id)).posted

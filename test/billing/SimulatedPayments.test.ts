@@ -22,7 +22,7 @@ describe("simulated payments", () => {
     })
   )
 
-  it.effect("take only their own events", () =>
+  it.effect("accept only their own events", () =>
     Effect.gen(function* () {
       const [processor, other] = [makeSimulated(), makeSimulated()]
       const foreign = other.pay!({ ...wish, session_id: "cs_simulated_1" })

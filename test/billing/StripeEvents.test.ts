@@ -21,8 +21,8 @@ const read = (type: string, object: object) => {
 
 const said = { _tag: "Paid", sessionId: "cs_test_1", amount: 2_500, currency: "usd", paymentId: "pi_1" }
 
-describe("an event of Stripe's", () => {
-  it.effect("reports the state of a checkout, which is paid only when it says so", () =>
+describe("an event from Stripe", () => {
+  it.effect("reports the state of a checkout, which is paid only when Stripe says so", () =>
     Effect.gen(function* () {
       const cases: ReadonlyArray<readonly [type: string, object: object, said: object]> = [
         ["checkout.session.completed", paid, said],
@@ -43,7 +43,7 @@ describe("an event of Stripe's", () => {
     })
   )
 
-  it.effect("reports money that was given back or is disputed", () =>
+  it.effect("reports refunds and disputes", () =>
     Effect.gen(function* () {
       const metadata = { top_up_id: topUpId }
       const charge = { id: "ch_1", payment_intent: "pi_1", metadata, amount_refunded: 700, currency: "usd" }
@@ -66,7 +66,7 @@ describe("an event of Stripe's", () => {
     })
   )
 
-  it.effect("is not used if it is of another kind or in another form", () =>
+  it.effect("is ignored when its type is unknown or its form is invalid", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* read("customer.created", {}), { _tag: "Other", type: "customer.created" })
       for (const object of [
@@ -83,7 +83,7 @@ describe("an event of Stripe's", () => {
     })
   )
 
-  it.effect("names a top-up only by a valid id", () =>
+  it.effect("identifies a top-up only by a valid id", () =>
     Effect.gen(function* () {
       for (const other of ["order-7", "", "0123456789ABCDEF01234567", "a\0b", null]) {
         const told = yield* read("checkout.session.completed", { ...paid, metadata: { top_up_id: other } })
@@ -101,7 +101,7 @@ describe("an event of Stripe's", () => {
     })
   )
 
-  it.effect("is taken with a good signature of its bytes, at most five minutes old", () =>
+  it.effect("is accepted with a valid signature of its bytes that is at most five minutes old", () =>
     Effect.gen(function* () {
       const now = Math.floor(Date.now() / 1_000)
       const [type, object] = ["checkout.session.completed", paid]
@@ -128,7 +128,7 @@ describe("an event of Stripe's", () => {
     })
   )
 
-  it("has the same content as the session that Stripe returns when asked", () => {
+  it("has the same content as the session that Stripe's API returns", () => {
     assert.deepStrictEqual(checkoutStateOf(paid), said as never)
     assert.deepStrictEqual(
       checkoutStateOf({ ...paid, payment_intent: { id: "pi_1", status: "succeeded" } }),

@@ -7,7 +7,7 @@ import { STRIPE_KEY, stripeEvent, stripeServer, stripeSession } from "../support
 const wish = { id: "0".repeat(24), amount_cents: 2_500, return_url: "https://gateway.example" }
 
 describe("Stripe", () => {
-  it.live("opens a checkout in dollars for one top-up, with the way back here", () =>
+  it.live("opens a checkout in dollars for one top-up, with the URLs that lead back to the console", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer
       const checkout = yield* makeStripe(stripe.settings).open(wish)
@@ -40,7 +40,7 @@ describe("Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has one checkout for one top-up, however many callers ask for it and how often", () =>
+  it.live("has one checkout per top-up, however many callers request it and how often", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer
       stripe.state.conflicts = 2
@@ -53,7 +53,7 @@ describe("Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("opens one checkout even after a failure that Stripe repeats under the idempotency key", () =>
+  it.live("opens one checkout even after a failure that Stripe replays under the idempotency key", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer
       const nodes = [makeStripe(stripe.settings), makeStripe(stripe.settings)]
@@ -91,7 +91,7 @@ describe("Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is unavailable when it fails, is unreachable or refuses the key, which no caller learns", () =>
+  it.live("is reported as unavailable when it fails, is unreachable or refuses the key, without the reason", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer
       stripe.state.mood = "broken"
@@ -113,7 +113,7 @@ describe("Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("reads the events that it signed", () =>
+  it.effect("has its signed events read", () =>
     Effect.gen(function* () {
       const settings = {
         secretKey: Redacted.make(STRIPE_KEY),

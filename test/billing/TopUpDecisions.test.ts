@@ -40,7 +40,7 @@ const messageOf = <A, E>(work: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(work), (error) => (error as { readonly message: string }).message)
 
 describe("a top-up that needs an operator", () => {
-  it.live("is credited once with the amount that an operator settles, whatever else is reported of that payment", () =>
+  it.live("is credited once with the amount that an operator settles, whatever later events report", () =>
     Effect.gen(function* () {
       const { audited, decide, faults, opened, posted, row, stripe, told } = yield* scene
       const { id, sessionId } = yield* opened()
@@ -62,32 +62,30 @@ describe("a top-up that needs an operator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "is credited for the checkout that was paid, so that its own can still be paid by mistake and is noticed",
-    () =>
-      Effect.gen(function* () {
-        const { decide, faults, opened, posted, row, stripe, told } = yield* scene
-        const { id, sessionId } = yield* opened()
-        const second = {
-          ...stripeSession({ metadata: { top_up_id: id }, status: "complete", payment_status: "paid" }),
-          id: "cs_2"
-        }
-        yield* told(COMPLETED, second)
-        assert.strictEqual((yield* row(id)).attention, "another checkout was paid for it: cs_2")
-        assert.deepInclude(yield* decide(id), { amount: 2_500n * CENT, status: "paid" })
-        assert.deepInclude(yield* row(id), { session_id: "cs_2", attention: null })
-        yield* told(COMPLETED, stripe.pay(sessionId))
-        assert.strictEqual((yield* row(id)).attention, `another checkout was paid for it: ${sessionId}`)
-        // It was paid twice, so both payments are the customer's.
-        assert.deepInclude(yield* decide(id, { reference: "T-2" }), { amount: 2_500n * CENT, status: "paid" })
-        assert.strictEqual(yield* posted, 5_000n * CENT)
-        yield* told(COMPLETED, stripe.pay(sessionId))
-        assert.isNull((yield* row(id)).attention)
-        assert.deepStrictEqual(yield* faults, [])
-      }).pipe(Effect.scoped)
+  it.live("is credited for the checkout that was paid, and a later payment of its own checkout is noticed", () =>
+    Effect.gen(function* () {
+      const { decide, faults, opened, posted, row, stripe, told } = yield* scene
+      const { id, sessionId } = yield* opened()
+      const second = {
+        ...stripeSession({ metadata: { top_up_id: id }, status: "complete", payment_status: "paid" }),
+        id: "cs_2"
+      }
+      yield* told(COMPLETED, second)
+      assert.strictEqual((yield* row(id)).attention, "another checkout was paid for it: cs_2")
+      assert.deepInclude(yield* decide(id), { amount: 2_500n * CENT, status: "paid" })
+      assert.deepInclude(yield* row(id), { session_id: "cs_2", attention: null })
+      yield* told(COMPLETED, stripe.pay(sessionId))
+      assert.strictEqual((yield* row(id)).attention, `another checkout was paid for it: ${sessionId}`)
+      // It was paid twice, so both payments are the customer's.
+      assert.deepInclude(yield* decide(id, { reference: "T-2" }), { amount: 2_500n * CENT, status: "paid" })
+      assert.strictEqual(yield* posted, 5_000n * CENT)
+      yield* told(COMPLETED, stripe.pay(sessionId))
+      assert.isNull((yield* row(id)).attention)
+      assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
   )
 
-  it.live("is taken back once, by the reported amount and at most what is available", () =>
+  it.live("is debited once, by the reported amount and at most what is available", () =>
     Effect.gen(function* () {
       const { decide, faults, opened, posted, row, stripe, told } = yield* scene
       const { id, sessionId } = yield* opened()
@@ -112,7 +110,7 @@ describe("a top-up that needs an operator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends without money when it is dismissed, and is credited if its own payment still comes", () =>
+  it.live("ends without a credit when it is dismissed, and is credited if its own payment still arrives", () =>
     Effect.gen(function* () {
       const { audited, decide, faults, opened, posted, row, stripe, told } = yield* scene
       const { id, sessionId } = yield* opened()
@@ -131,7 +129,7 @@ describe("a top-up that needs an operator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is decided about once by twenty operators at the same time", () =>
+  it.live("is decided once when twenty operators decide at the same time", () =>
     Effect.gen(function* () {
       const { decide, faults, opened, posted, stripe, told } = yield* scene
       const { id, sessionId } = yield* opened()

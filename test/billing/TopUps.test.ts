@@ -50,7 +50,7 @@ const aged = (id: string, hours: number) =>
     (sql) => sql`UPDATE top_up SET ask_at = now(), created_at = now() - ${hours} * interval '1 hour' WHERE id = ${id}`
   )
 
-describe("what is paid", () => {
+describe("a payment", () => {
   it.live("is credited once for a hundred simultaneous deliveries at two nodes", () =>
     within(({ nodes, stripe }) =>
       Effect.gen(function* () {
@@ -71,7 +71,7 @@ describe("what is paid", () => {
     )
   )
 
-  it.live("is credited when the money has come, not when the customer has finished", () =>
+  it.live("is credited when the money arrives, not when the customer finishes the checkout", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const { opened, posted, row } = yield* payer
@@ -94,7 +94,7 @@ describe("what is paid", () => {
     )
   )
 
-  it.live("in another amount or currency is not credited, and waits for an operator", () =>
+  it.live("of another amount or currency is not credited, and waits for an operator", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const { opened, posted, row } = yield* payer
@@ -111,7 +111,7 @@ describe("what is paid", () => {
     )
   )
 
-  it.live("is found by its top-up when the checkout is unknown here", () =>
+  it.live("is found by its top-up when the checkout is unknown to the gateway", () =>
     within(({ nodes: [topUps] }) =>
       Effect.gen(function* () {
         const { create, posted, row } = yield* payer
@@ -128,7 +128,7 @@ describe("what is paid", () => {
     )
   )
 
-  it.live("is credited at its next delivery after the database was away", () =>
+  it.live("is credited at its next delivery after an outage of the database", () =>
     within(({ nodes: [topUps], stripe, url }) =>
       Effect.gen(function* () {
         const { opened, posted } = yield* payer
@@ -186,7 +186,7 @@ describe("many payments", () => {
 })
 
 describe("an event", () => {
-  it.live("of no top-up, of another kind, or in another form changes nothing", () =>
+  it.live("without a top-up, of an unknown type, or in an invalid form changes nothing", () =>
     within(({ nodes: [topUps] }) =>
       Effect.gen(function* () {
         const { create, posted, row } = yield* payer
@@ -217,7 +217,7 @@ describe("an event", () => {
     )
   )
 
-  it.live("of money given back or disputed is recorded once, and moves nothing", () =>
+  it.live("of a refund or a dispute is recorded once, and moves no money", () =>
     within(({ nodes, stripe }) =>
       Effect.gen(function* () {
         const { audited, opened, posted, row } = yield* payer
@@ -247,8 +247,8 @@ describe("an event", () => {
   )
 })
 
-describe("money that was taken and not credited", () => {
-  it.live("is known when a bank disputes it", () =>
+describe("a payment that was not credited", () => {
+  it.live("is recorded when a bank disputes it", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const { audited, opened, posted, row } = yield* payer
@@ -267,8 +267,8 @@ describe("money that was taken and not credited", () => {
   )
 })
 
-describe("an amount that was given back or is disputed", () => {
-  it.live("appears in the audit log as dollars if it is in dollars", () =>
+describe("a refunded or disputed amount", () => {
+  it.live("appears in the audit log as dollars if its currency is dollars", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const audit = yield* Audit
@@ -299,7 +299,7 @@ describe("an amount that was given back or is disputed", () => {
   )
 })
 
-describe("money given back before its payment is reported", () => {
+describe("a refund that is reported before its payment", () => {
   /** Pays a top-up and gives so much of it back, of which nothing is told yet. */
   const paidAndRefunded = (stripe: Scene["stripe"], cents: number | null) =>
     Effect.gen(function* () {
@@ -311,7 +311,7 @@ describe("money given back before its payment is reported", () => {
       return { ...made, id, refunded, completed: stripeEvent(COMPLETED, session) }
     })
 
-  it.live("is credited only by an operator when it is the whole amount, however often both are reported", () =>
+  it.live("leaves the credit to an operator when it is the whole amount, however often both are reported", () =>
     within(({ nodes, stripe }) =>
       Effect.gen(function* () {
         for (const cents of [2_500, null]) {
@@ -334,7 +334,7 @@ describe("money given back before its payment is reported", () => {
     )
   )
 
-  it.live("lets the sweep credit the payment when only a part was given back", () =>
+  it.live("lets the sweep credit the payment when only a part was refunded", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const part = yield* paidAndRefunded(stripe, 1_000)
@@ -355,7 +355,7 @@ describe("money given back before its payment is reported", () => {
 })
 
 describe("a checkout", () => {
-  it.live("is opened for twenty top-ups of an account that wait, and for no more at once", () =>
+  it.live("is opened for at most twenty waiting top-ups of an account", () =>
     within(({ nodes, stripe }) =>
       Effect.gen(function* () {
         const { accountId, create, opened } = yield* payer
@@ -376,7 +376,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("prevents another one for at most a minute when it could not be opened", () =>
+  it.live("blocks another one for at most a minute when it could not be opened", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const { accountId, create, opened } = yield* payer
@@ -394,7 +394,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("prevents no other one while it waits for an operator", () =>
+  it.live("blocks no other one while it waits for an operator", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const { create, opened, row } = yield* payer
@@ -410,7 +410,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("of the sandbox prevents none of Stripe's", () =>
+  it.live("of the sandbox blocks no checkout of Stripe", () =>
     within(({ stripe, url }) =>
       Effect.gen(function* () {
         const { accountId, create, opened } = yield* payer
@@ -427,7 +427,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("is opened once, even if the process is killed before it learns of it", () =>
+  it.live("is opened once, even if the process is killed before Stripe's answer arrives", () =>
     within(({ nodes, stripe, url }) =>
       Effect.gen(function* () {
         const { accountId, create, row } = yield* payer
@@ -474,7 +474,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("is listed with the others of its account in pages, the newest first", () =>
+  it.live("is listed with the account's other top-ups, newest first, page by page", () =>
     within(({ nodes: [topUps] }) =>
       Effect.gen(function* () {
         const { accountId, create } = yield* payer
@@ -492,7 +492,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("is not opened without a payment processor, and events are refused", () =>
+  it.live("is refused without a payment processor, like events", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("payments")
       yield* Effect.gen(function* () {
@@ -510,7 +510,7 @@ describe("a checkout", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of the sandbox is paid by its link, once, until it has ended", () =>
+  it.live("of the sandbox is paid once by its link, until it expires", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("payments")
       yield* Effect.gen(function* () {
@@ -536,7 +536,7 @@ describe("a checkout", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of Stripe's cannot be paid by a simulation", () =>
+  it.live("of Stripe cannot be paid by a simulation", () =>
     within(({ nodes: [topUps] }) =>
       Effect.gen(function* () {
         const { accountId, opened, posted } = yield* payer
@@ -551,7 +551,7 @@ describe("a checkout", () => {
 })
 
 describe("a sweep", () => {
-  it.live("finds the payments whose events were lost, at all nodes at once", () =>
+  it.live("finds payments whose events were lost, on all nodes at once", () =>
     within(({ nodes, stripe }) =>
       Effect.gen(function* () {
         const { opened, posted, row } = yield* payer
@@ -577,7 +577,7 @@ describe("a sweep", () => {
     )
   )
 
-  it.live("ends top-ups that can no longer be paid, and asks again after Stripe was away", () =>
+  it.live("ends top-ups that can no longer be paid, and queries Stripe again after an outage", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const { create, opened, posted, row } = yield* payer

@@ -46,7 +46,7 @@ const alerts: ReadonlyArray<Rule> = parse(textOf("deploy/prometheus/alerts.yml")
 )
 
 describe("dashboards", () => {
-  it("are four, each with its own id", () => {
+  it("exist in four files, each with its own id", () => {
     assert.sameMembers(
       dashboards.map(([file]) => file),
       ["service.json", "providers.json", "money.json", "jobs.json"]

@@ -3,8 +3,8 @@ import { invalid, type Reason } from "../../src/domain/Failure.ts"
 import { MAX_MESSAGE } from "../../src/http/FailureMessages.ts"
 import { messageOf, rowOf, table } from "../../src/http/FailureRows.ts"
 
-describe("the row of a failure", () => {
-  it("asks for a bearer exactly with 401", () => {
+describe("a row of the table of failures", () => {
+  it("asks for a bearer token with 401 and with no other status", () => {
     for (const [tag, row] of Object.entries(table)) {
       if (tag === "MethodNotAllowed") continue
       const asks = "www-authenticate" in row.headers({ _tag: tag } as never)
@@ -27,7 +27,7 @@ describe("the row of a failure", () => {
     assert.deepStrictEqual(told({ _tag: "NoProviderAvailable", detail: "d" }), [false, undefined])
   })
 
-  it("has a message of a bounded length", () => {
+  it("has a message of bounded length", () => {
     const others = Array.from({ length: 31 }, () => ({ field: "f".repeat(200), message: "is required" }))
     assert.strictEqual(messageOf(invalid("a", "is required", ...others).reason).length, MAX_MESSAGE)
   })

@@ -136,7 +136,7 @@ const credits = (change: Partial<(typeof samples)["InsufficientCredits"]>) =>
   failure({ ...samples.InsufficientCredits, ...change })
 
 describe("the table of failures", () => {
-  it("says what is promised, line by line", () => {
+  it("gives each reason its promised status, type, code and charge", () => {
     for (const [code, [status, type, retry, param, tag]] of Object.entries(promised)) {
       const failed = failure(samples[tag as Tag])
       const line = table[tag as Tag]
@@ -147,7 +147,7 @@ describe("the table of failures", () => {
     }
   })
 
-  it("has a line for every reason and no other", () => {
+  it("has one row for every reason and no other row", () => {
     assert.sameMembers(Object.keys(table), Object.keys(samples))
     const told = new Set(Object.values(promised).map(([, , , , tag]) => tag))
     for (const [tag, { code }] of Object.entries(table)) {
@@ -156,7 +156,7 @@ describe("the table of failures", () => {
     }
   })
 
-  it("charges only what may have given output before it broke", () => {
+  it("charges only failures that may follow delivered output", () => {
     const charged = Object.entries(table).flatMap(([tag, line]) => (line.charged ? [tag] : []))
     assert.sameMembers(charged, [
       "InternalError",
@@ -167,14 +167,14 @@ describe("the table of failures", () => {
     ])
   })
 
-  it("never sends what is for the log", () => {
+  it("never sends the text that is for the log", () => {
     for (const { reason } of all) {
       const failed = failure(reason, new Error("swordfish"))
       assert.notInclude(JSON.stringify([bodyOf(failed), headersOf(failed)]), "swordfish")
     }
   })
 
-  it("has a sentence for everything", () => {
+  it("has a message for every reason", () => {
     for (const failed of all) {
       const { message } = describeFailure(failed)
       assert.match(message, /\S/, failed.reason._tag)
@@ -186,7 +186,7 @@ describe("the table of failures", () => {
 describe("headers of failures", () => {
   const afterOf = (failed: Failure) => headersOf(failed)["retry-after"]
 
-  it("say of a wrong field whether it may be right soon", () => {
+  it("say for an invalid field whether a retry may succeed soon", () => {
     const retryOf = (passing?: "soon" | "later") =>
       headersOf(failure({ ...samples.ValidationError, ...(passing === undefined ? {} : { passing }) }))[
         "x-should-retry"
@@ -194,7 +194,7 @@ describe("headers of failures", () => {
     assert.deepStrictEqual([retryOf(), retryOf("later"), retryOf("soon")], ["false", "false", "true"])
   })
 
-  it("say when to come back, if waiting helps", () => {
+  it("include Retry-After when waiting helps", () => {
     const after = Object.fromEntries(all.map((failed) => [failed.reason._tag, afterOf(failed)]))
     const told = Object.entries(after).filter(([, seconds]) => seconds !== undefined)
     assert.deepStrictEqual(Object.fromEntries(told), {
@@ -217,7 +217,7 @@ describe("headers of failures", () => {
     }
   })
 
-  it("name the methods that are allowed, the scheme of keys, and the end of a connection", () => {
+  it("include Allow, WWW-Authenticate and Connection where they apply", () => {
     assert.strictEqual(headersOf(failure(samples.MethodNotAllowed))["allow"], "GET, POST")
     for (const tag of ["MissingApiKey", "InvalidApiKey"] as const) {
       assert.strictEqual(headersOf(failure(samples[tag]))["www-authenticate"], "Bearer")
@@ -235,7 +235,7 @@ describe("headers of failures", () => {
     assert.strictEqual(response.headers["x-should-retry"], "false")
   })
 
-  it("are sent in the form of their operation, with the same status and headers", () => {
+  it("are sent in the error format of their operation, with the same status and headers", () => {
     const exchange = { errors: "legacy", requestId: "req_2" } as const
     const textOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
       body._tag === "Uint8Array" ? JSON.parse(Buffer.from(body.body).toString()) : assert.fail(body._tag)
@@ -256,7 +256,7 @@ describe("headers of failures", () => {
 })
 
 describe("bodies of failures", () => {
-  it("of validation name every field, the first as param", () => {
+  it("list every invalid field, and name the first one in param", () => {
     const failed = invalid("a[0]", "too long", { field: "b", message: "missing" })
     assert.deepStrictEqual(bodyOf(failed), {
       error: {
@@ -276,7 +276,7 @@ describe("bodies of failures", () => {
     assert.deepStrictEqual([details?.[0]?.field, error.param], ["seed", "seed"])
   })
 
-  it("of a part of a body name its place", () => {
+  it("name the position of the invalid part of a body", () => {
     const at = "requests[1].body"
     const wrong = bodyOf(failedAt(at, invalid("a", "is wrong", { field: "b", message: "too" })))
     assert.deepInclude(wrong.error, { param: `${at}.a`, message: `\`${at}.a\` is wrong. \`${at}.b\`: too.` })
@@ -290,7 +290,7 @@ describe("bodies of failures", () => {
     assert.strictEqual(none.error.param, at)
   })
 
-  it("do not grow with the rejected value", () => {
+  it("do not grow with the size of the rejected value", () => {
     const long = "x".repeat(1_000_000)
     const failed = invalid(long, long, { field: long, message: "\u{1F600}".repeat(1_000_000) })
     const body = bodyOf(failed)
@@ -302,7 +302,7 @@ describe("bodies of failures", () => {
     assert.isAtMost(JSON.stringify(sent).length, 3_000)
   })
 
-  it("of credits say which limit was reached", () => {
+  it("of insufficient_credits name the limit that was reached", () => {
     const zero = bodyOf(credits({ posted: 0n, available: 0n }))
     assert.strictEqual(zero.error.message, bodyOf(credits({ posted: 0n, available: 0n, needed: 1n })).error.message)
     assert.strictEqual(zero.limit_source, "balance")
@@ -318,11 +318,11 @@ describe("bodies of failures", () => {
     }
   })
 
-  it("of an answer that was not kept name the request", () => {
+  it("of an answer that was not stored include the id of its request", () => {
     assert.strictEqual(bodyOf(failure(samples.IdempotencyResultUnavailable)).request_id, "req_1")
   })
 
-  it("carry nothing else", () => {
+  it("contain no other fields", () => {
     for (const failed of all) {
       const allowed = ["error", "details", "limit_source", "failed_index", "upstream_rate_limited", "request_id"]
       for (const name of Object.keys(bodyOf(failed))) assert.include(allowed, name)

@@ -50,7 +50,7 @@ const endOf = (sql: SqlClient.SqlClient, id: string) =>
   )
 
 layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
-  it.effect("is concluded once, and its unused part is given back", () =>
+  it.effect("is concluded once, and its unused part is refunded", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const sold = hold(owner, 100n, { charge: true, claim: claim("once") })
@@ -74,7 +74,7 @@ layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
     })
   )
 
-  it.effect("may be kept whole, or given back whole with its key", () =>
+  it.effect("may be kept whole, or refunded whole, which frees its idempotency key", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const kept = hold(owner, 40n, { charge: true })
@@ -94,7 +94,7 @@ layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
     })
   )
 
-  it.effect("also gives back to its budgets", () =>
+  it.effect("is also refunded to its budgets", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const budgetId = yield* addBudget(sql, owner, "key", 100n)
@@ -108,7 +108,7 @@ layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
     })
   )
 
-  it.effect("gives back at most what is left of it", () =>
+  it.effect("is refunded at most the rest of it", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const sold = hold(owner, 100n, { charge: true })
@@ -120,7 +120,7 @@ layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
     })
   )
 
-  it.effect("is undone with the transaction that concludes it", () =>
+  it.effect("keeps its state when the transaction that concludes it rolls back", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const sold = hold(owner, 100n, { charge: true })
@@ -150,7 +150,7 @@ layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
     })
   )
 
-  it.effect("is given back whole, once, when it is overdue", () =>
+  it.effect("is refunded whole, once, when it is overdue", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const left = hold(owner, 100n, { charge: true, claim: claim("left") })
@@ -197,8 +197,8 @@ layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
   )
 })
 
-layer(Database.layer, { excludeTestServices: true })("a hold carved out of another", (it) => {
-  it.effect("takes only from that one, even when the account has nothing left", () =>
+layer(Database.layer, { excludeTestServices: true })("a hold taken from another hold", (it) => {
+  it.effect("takes only from that hold, even when the account has nothing left", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const parent = hold(owner, 1_000n)
@@ -216,7 +216,7 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
     })
   )
 
-  it.effect("may be a charge, which is given back to the account", () =>
+  it.effect("may be a charge, which is refunded to the account", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const parent = hold(owner, 1_000n)
@@ -230,7 +230,7 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
     })
   )
 
-  it.effect("counts towards the other's budgets, which it cannot exceed", () =>
+  it.effect("counts towards the other hold's budgets, which it cannot exceed", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const budgetId = yield* addBudget(sql, owner, "key", 100n)
@@ -247,31 +247,33 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
     })
   )
 
-  it.effect("takes the rest from the account when the other has too little, unless the budgets have changed", () =>
-    Effect.gen(function* () {
-      const { ledger, owner, sql } = yield* scene
-      const old = onDay(yield* addBudget(sql, owner, "key", 200n))
-      const now = onDay(yield* addBudget(sql, owner, "key", 50n))
-      const parent = hold(owner, 100n, { budgets: [old] })
-      yield* ledger.commit(parent)
-      // What is held already is given whatever the budgets; what is not obeys those that there are.
-      const within = hold(owner, 60n, { budgets: [now] })
-      assert.strictEqual((yield* ledger.carve(parent.requestId, within))._tag, "Granted")
-      const beyond = hold(owner, 60n, { budgets: [now] })
-      assert.deepInclude(yield* ledger.carve(parent.requestId, beyond), { limitSource: "key_budget", available: 50n })
-      const same = hold(owner, 60n, { budgets: [{ ...old, periodStart: "2026-01-03" }] })
-      assert.strictEqual((yield* ledger.carve(parent.requestId, same))._tag, "Granted")
-      const periods = yield* sql`SELECT budget_id, held FROM budget_period
+  it.effect(
+    "takes the remainder from the account when the other hold has too little, unless the budgets have changed",
+    () =>
+      Effect.gen(function* () {
+        const { ledger, owner, sql } = yield* scene
+        const old = onDay(yield* addBudget(sql, owner, "key", 200n))
+        const now = onDay(yield* addBudget(sql, owner, "key", 50n))
+        const parent = hold(owner, 100n, { budgets: [old] })
+        yield* ledger.commit(parent)
+        // What is held already is given whatever the budgets; what is not obeys those that there are.
+        const within = hold(owner, 60n, { budgets: [now] })
+        assert.strictEqual((yield* ledger.carve(parent.requestId, within))._tag, "Granted")
+        const beyond = hold(owner, 60n, { budgets: [now] })
+        assert.deepInclude(yield* ledger.carve(parent.requestId, beyond), { limitSource: "key_budget", available: 50n })
+        const same = hold(owner, 60n, { budgets: [{ ...old, periodStart: "2026-01-03" }] })
+        assert.strictEqual((yield* ledger.carve(parent.requestId, same))._tag, "Granted")
+        const periods = yield* sql`SELECT budget_id, held FROM budget_period
         WHERE budget_id IN (${old.budgetId}, ${now.budgetId})`
-      assert.deepStrictEqual(periods, [{ budget_id: old.budgetId, held: 120n }])
-      const stale = hold(owner, 1n, { budgetsEpoch: 7 })
-      assert.strictEqual((yield* ledger.carve(parent.requestId, stale))._tag, "KeyChanged")
-      assert.strictEqual((yield* ledger.commit(stale))._tag, "KeyChanged")
-      assert.deepStrictEqual(yield* wrongs(sql), [])
-    })
+        assert.deepStrictEqual(periods, [{ budget_id: old.budgetId, held: 120n }])
+        const stale = hold(owner, 1n, { budgetsEpoch: 7 })
+        assert.strictEqual((yield* ledger.carve(parent.requestId, stale))._tag, "KeyChanged")
+        assert.strictEqual((yield* ledger.commit(stale))._tag, "KeyChanged")
+        assert.deepStrictEqual(yield* wrongs(sql), [])
+      })
   )
 
-  it.effect("leaves the other its recorded progress", () =>
+  it.effect("keeps the other hold's recorded progress", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const parent = hold(owner, 1_000n)
@@ -288,7 +290,7 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
     })
   )
 
-  it.effect("that is refused takes nothing", () =>
+  it.effect("takes nothing when it is refused", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const parent = hold(owner, 100n, { claim: claim("parent") })
@@ -308,7 +310,7 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
     })
   )
 
-  it.effect("is an ordinary one when the other is not open, or another account's", () =>
+  it.effect("is an ordinary hold when the other is closed or belongs to another account", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const stranger = yield* customer(sql, 500n)
@@ -325,7 +327,7 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
     })
   )
 
-  it.effect("is not taken back by a renewal of the other that names nothing as held", () =>
+  it.effect("is not undone by a renewal of the other hold with nothing held", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const parent = hold(owner, 600n)
@@ -338,8 +340,8 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
   )
 })
 
-layer(Database.layer, { excludeTestServices: true })("charges and carved holds of two nodes", (it) => {
-  it.effect("never exceed the other's hold, alone or together, and wait for its account", () =>
+layer(Database.layer, { excludeTestServices: true })("charges and holds taken from holds, on two nodes", (it) => {
+  it.effect("never exceed the other hold, alone or together, and wait for its account", () =>
     Effect.gen(function* () {
       const { nodes, sql, url } = yield* twoNodes
       const owner = yield* customer(sql, 100n)
@@ -362,7 +364,7 @@ layer(Database.layer, { excludeTestServices: true })("charges and carved holds o
     })
   )
 
-  it.effect("are concluded once even if the answer is lost on its way", () =>
+  it.effect("are concluded once even if the answer is lost", () =>
     Effect.gen(function* () {
       const { nodes, sql, url } = yield* twoNodes
       const wire = yield* makeWire(url)
@@ -378,7 +380,7 @@ layer(Database.layer, { excludeTestServices: true })("charges and carved holds o
     })
   )
 
-  it.effect("are not concluded while the database cannot be reached for long", () =>
+  it.effect("are not concluded during a long outage of the database", () =>
     Effect.gen(function* () {
       const { sql, url } = yield* twoNodes
       const wire = yield* makeWire(url)
@@ -401,7 +403,7 @@ layer(Database.layer, { excludeTestServices: true })("charges and carved holds o
     })
   )
 
-  it.effect("are concluded or given back at expiry, and never both", () =>
+  it.effect("are concluded or refunded at expiry, and never both", () =>
     Effect.gen(function* () {
       const { nodes, sql, url } = yield* twoNodes
       const owner = yield* customer(sql, 100n)

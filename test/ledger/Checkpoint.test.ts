@@ -284,7 +284,7 @@ describe("a checkpoint of the books", () => {
     )
   )
 
-  it.live("is right beside writers and other verifications", () =>
+  it.live("is correct beside writers and other verifications", () =>
     withBooks((sql) =>
       Effect.gen(function* () {
         const { owner } = yield* period(sql)

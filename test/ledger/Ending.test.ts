@@ -11,7 +11,7 @@ describe("the end of a request", () => {
     assert.deepStrictEqual(endOf(request, undefined, facts), { ...close, settle: undefined } as never)
   })
 
-  it("gives back what is left of a charge, and never takes more than was charged", () => {
+  it("refunds the unused part of a charge, and never takes more than was charged", () => {
     const refundAt = (cost: bigint | undefined) => endOf({ ...request, charged: 10n }, cost, facts)
     const conclusion = { ...facts, requestId: "req_1", accountId: "acc_1" }
     assert.deepStrictEqual(refundAt(undefined), { ...conclusion, refund: 10n })

@@ -170,7 +170,7 @@ describe("a ledger", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends a hold or charge that was made although its caller got a failure", () =>
+  it.live("ends a hold or charge that was created although its caller got a failure", () =>
     Effect.gen(function* () {
       const { ledger, sql, wire } = yield* harmed({ holdMs: 300, closeMs: 60_000, statementMs: 20_000 })
       const owner = yield* customer(sql, 100n)
@@ -204,7 +204,7 @@ describe("a ledger", () => {
     })
   )
 
-  it.live("gives up a silent connection, and uses another", () =>
+  it.live("abandons a silent connection, and uses another", () =>
     Effect.gen(function* () {
       const { ledger, sql, wire } = yield* harmed({ holdMs: 60_000, closeMs: 60_000, statementMs: 500 })
       const owner = yield* customer(sql, 100n)
@@ -215,7 +215,7 @@ describe("a ledger", () => {
     })
   )
 
-  it.live("does not wait for a silent connection with other operations either", () =>
+  it.live("does not delay other operations behind a silent connection", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const wire = yield* makeWire(url)

@@ -79,7 +79,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("grants what is available between the least and the most", () =>
+  it.effect("grants the available amount between the minimum and the maximum", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 40n)
@@ -262,7 +262,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("gives back before it takes within a group", () =>
+  it.effect("applies releases before holds within a group", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -273,7 +273,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("says why it is refused", () =>
+  it.effect("has a reason when it is refused", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -296,7 +296,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("settles to the period of its hold, and a refund gives back to it", () =>
+  it.effect("settles to the budget period of its hold, and a refund returns to that period", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)

@@ -64,7 +64,7 @@ describe("a movement of money", () => {
     })
   )
 
-  it.effect("is named after what it does", () =>
+  it.effect("is named after its operation", () =>
     Effect.gen(function* () {
       const closed: AnyResult = { _tag: "Closed", settled: 4n, absorbed: 1n, posted: 0n, held: 0n }
       const settle = yield* span(close(5n), Effect.succeed(closed))
@@ -104,7 +104,7 @@ describe("a movement of money", () => {
     })
   )
 
-  it.effect("that fails has a failed span, and fails as before", () =>
+  it.effect("that fails has a failed span and the same failure", () =>
     Effect.gen(function* () {
       const { attributes, exit, failed } = yield* span(hold, Effect.fail("away"))
       assert.isTrue(failed)

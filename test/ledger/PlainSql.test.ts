@@ -65,7 +65,7 @@ describe("plain groups", () => {
 })
 
 layer(database, { excludeTestServices: true })("plain groups", (it) => {
-  it.effect("have the effects and answers of judged ones, in any order of ends and holds", () =>
+  it.effect("have the effects and answers of judged groups, in any order of closes and holds", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const written = (ids: ReadonlyArray<string>) =>
@@ -157,7 +157,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
     })
   )
 
-  it.effect("do not begin for a claim that is taken, so there is nothing to undo", () =>
+  it.effect("do not begin when an idempotency key is taken, so that nothing has to roll back", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -179,7 +179,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
     })
   )
 
-  it.effect("look for a claim only in their own account, however many others have the same", () =>
+  it.effect("look for an idempotency key only in their own account, however many others have the same", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const same = { claim: claim("same") }
@@ -225,7 +225,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
     })
   )
 
-  it.effect("pay for nothing when one of their requests has ended without its account's lock", () =>
+  it.effect("move no money when one of their requests has ended without its account's lock", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 1_000n)
@@ -249,7 +249,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("end a request that was only written to elsewhere without that lock, or pay for nothing", () =>
+  it.effect("end a request that was only updated elsewhere without that lock, or move no money", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 1_000n)

@@ -34,57 +34,57 @@ const account = (real: bigint, play: bigint) =>
 const simulated = { simulated: true } as const
 
 layer(Database.layer, { excludeTestServices: true })("simulated money", (it) => {
-  it.effect(
-    "never pays for what a real provider may serve, held or charged, and the refusal says how much there is",
-    () =>
-      Effect.gen(function* () {
-        const { balance, owner, sql } = yield* account(5n, 100n)
-        const refused = { _tag: "Refused", limitSource: "balance", available: 5n, posted: 5n, play: 100n } as const
-        assert.deepStrictEqual(yield* run(sql, hold(owner, 6n)), refused)
-        assert.deepStrictEqual(yield* run(sql, hold(owner, 6n, { charge: true })), refused)
-        assert.deepStrictEqual(yield* commitGroup(sql, [hold(owner, 4n), hold(owner, 4n)]), [
-          { _tag: "Granted", granted: 4n },
-          { ...refused, limitSource: "in_flight", available: 1n }
-        ])
-        assert.deepStrictEqual(yield* balance, { posted: 105n, held: 4n, play: { posted: 100n, held: 0n } })
-        assert.deepStrictEqual(yield* wrongs(sql), [])
-      })
-  )
-
-  it.effect("pays first for requests that doubles serve: hold, extension, settle, charge and refund", () =>
+  it.effect("never pays for a request that a real provider may serve, and the refusal names the available amount", () =>
     Effect.gen(function* () {
-      const { balance, owner, sql } = yield* account(50n, 100n)
-      const [held, sold] = [
-        hold(owner, 10n, { upTo: 20n, ...simulated }),
-        hold(owner, 30n, { charge: true, ...simulated })
-      ]
-      assert.deepStrictEqual(yield* commitGroup(sql, [held, sold]), [
-        { _tag: "Granted", granted: 20n },
-        { _tag: "Granted", granted: 30n }
+      const { balance, owner, sql } = yield* account(5n, 100n)
+      const refused = { _tag: "Refused", limitSource: "balance", available: 5n, posted: 5n, play: 100n } as const
+      assert.deepStrictEqual(yield* run(sql, hold(owner, 6n)), refused)
+      assert.deepStrictEqual(yield* run(sql, hold(owner, 6n, { charge: true })), refused)
+      assert.deepStrictEqual(yield* commitGroup(sql, [hold(owner, 4n), hold(owner, 4n)]), [
+        { _tag: "Granted", granted: 4n },
+        { ...refused, limitSource: "in_flight", available: 1n }
       ])
-      assert.deepStrictEqual(yield* balance, { posted: 120n, held: 20n, play: { posted: 70n, held: 20n } })
-      assert.deepStrictEqual(yield* run(sql, extend(held, 20n, 51n)), { _tag: "Refused" })
-      assert.deepStrictEqual(yield* run(sql, extend(held, 20n, 50n)), { _tag: "Extended" })
-      assert.deepStrictEqual(yield* run(sql, close(held, 60n)), {
-        _tag: "Closed",
-        settled: 60n,
-        absorbed: 0n,
-        posted: 60n,
-        held: 0n
-      })
-      assert.deepStrictEqual(yield* concludeOne(sql, conclusion(sold, 12n)), {
-        _tag: "Concluded",
-        cost: 18n,
-        posted: 72n
-      })
-      assert.deepStrictEqual(yield* run(sql, refund(held, 5n)), { _tag: "Moved" })
-      assert.deepStrictEqual(yield* balance, { posted: 77n, held: 0n, play: { posted: 27n, held: 0n } })
-      const house = yield* sql`SELECT sum(CASE WHEN debit = 'house:play' THEN amount ELSE -amount END)::int8 AS out,
-        count(*) FILTER (WHERE 'house:revenue' IN (debit, credit)) AS revenue
-        FROM transfer WHERE ${owner.accountId} IN (debit, credit) AND 'house:funding' <> debit`
-      assert.deepStrictEqual(house, [{ out: 27n, revenue: 0n }])
+      assert.deepStrictEqual(yield* balance, { posted: 105n, held: 4n, play: { posted: 100n, held: 0n } })
       assert.deepStrictEqual(yield* wrongs(sql), [])
     })
+  )
+
+  it.effect(
+    "pays first for requests that the simulated providers serve: hold, extension, settle, charge and refund",
+    () =>
+      Effect.gen(function* () {
+        const { balance, owner, sql } = yield* account(50n, 100n)
+        const [held, sold] = [
+          hold(owner, 10n, { upTo: 20n, ...simulated }),
+          hold(owner, 30n, { charge: true, ...simulated })
+        ]
+        assert.deepStrictEqual(yield* commitGroup(sql, [held, sold]), [
+          { _tag: "Granted", granted: 20n },
+          { _tag: "Granted", granted: 30n }
+        ])
+        assert.deepStrictEqual(yield* balance, { posted: 120n, held: 20n, play: { posted: 70n, held: 20n } })
+        assert.deepStrictEqual(yield* run(sql, extend(held, 20n, 51n)), { _tag: "Refused" })
+        assert.deepStrictEqual(yield* run(sql, extend(held, 20n, 50n)), { _tag: "Extended" })
+        assert.deepStrictEqual(yield* run(sql, close(held, 60n)), {
+          _tag: "Closed",
+          settled: 60n,
+          absorbed: 0n,
+          posted: 60n,
+          held: 0n
+        })
+        assert.deepStrictEqual(yield* concludeOne(sql, conclusion(sold, 12n)), {
+          _tag: "Concluded",
+          cost: 18n,
+          posted: 72n
+        })
+        assert.deepStrictEqual(yield* run(sql, refund(held, 5n)), { _tag: "Moved" })
+        assert.deepStrictEqual(yield* balance, { posted: 77n, held: 0n, play: { posted: 27n, held: 0n } })
+        const house = yield* sql`SELECT sum(CASE WHEN debit = 'house:play' THEN amount ELSE -amount END)::int8 AS out,
+        count(*) FILTER (WHERE 'house:revenue' IN (debit, credit)) AS revenue
+        FROM transfer WHERE ${owner.accountId} IN (debit, credit) AND 'house:funding' <> debit`
+        assert.deepStrictEqual(house, [{ out: 27n, revenue: 0n }])
+        assert.deepStrictEqual(yield* wrongs(sql), [])
+      })
   )
 
   it.effect("is not used when it covers less than the maximum and real money covers it", () =>
@@ -134,7 +134,7 @@ layer(Database.layer, { excludeTestServices: true })("simulated money", (it) => 
     })
   )
 
-  it.effect("is carved out of its holds only for doubles, and a hold of real money gives real money", () =>
+  it.effect("is taken from its holds only for simulated providers, and a hold of real money gives real money", () =>
     Effect.gen(function* () {
       const { balance, owner, sql } = yield* account(50n, 100n)
       const [play, real] = [hold(owner, 40n, simulated), hold(owner, 40n)]
@@ -170,7 +170,7 @@ layer(Database.layer, { excludeTestServices: true })("simulated money", (it) => 
 })
 
 layer(Database.layer, { excludeTestServices: true })("an adjustment", (it) => {
-  it.effect("moves money both ways, once per reference, and never what is held", () =>
+  it.effect("credits or debits once per reference, and never touches held money", () =>
     Effect.gen(function* () {
       const { balance, owner, sql } = yield* account(50n, 100n)
       yield* commitGroup(sql, [hold(owner, 20n), hold(owner, 30n, simulated)])

@@ -23,7 +23,7 @@ import {
 const all = { concurrency: "unbounded" } as const
 
 layer(Database.layer, { excludeTestServices: true })("within a transaction", (it) => {
-  it.effect("a movement is committed and undone with it", () =>
+  it.effect("a transfer is committed or rolled back with it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)
@@ -78,7 +78,7 @@ layer(Database.layer, { excludeTestServices: true })("within a transaction", (it
 })
 
 layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
-  it.effect("fails only an operation that is impossible", () =>
+  it.effect("fails only an impossible operation", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)
@@ -142,7 +142,7 @@ layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
     })
   )
 
-  it.effect("puts few long answers into one statement, and lets short ones go first", () =>
+  it.effect("puts few long answers into one statement, and writes short ones first", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)

@@ -125,7 +125,7 @@ const finish = (
 
 describe("two ledgers on one database", () => {
   for (const seed of seeds(2)) {
-    it.live(`keep the books under load (LEDGER_SEED=${seed})`, () =>
+    it.live(`keep correct books under load (LEDGER_SEED=${seed})`, () =>
       Effect.gen(function* () {
         const { nodes, sql } = yield* twoNodes
         const random = new Random(seed)

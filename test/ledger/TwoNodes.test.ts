@@ -47,7 +47,7 @@ describe("two nodes", () => {
     })
   )
 
-  it.live("let one of them win an idempotency key, and name the winner to the other", () =>
+  it.live("grant an idempotency key to one of them, and name its request to the other", () =>
     Effect.gen(function* () {
       const {
         nodes: [one, other],
@@ -64,7 +64,7 @@ describe("two nodes", () => {
     })
   )
 
-  it.live("make a credit of one reference once, whichever of them gets it", () =>
+  it.live("create a credit of one reference once, whichever node gets it", () =>
     Effect.gen(function* () {
       const {
         nodes: [one, other],
@@ -102,7 +102,7 @@ describe("two nodes", () => {
 })
 
 describe("a reference", () => {
-  it.live("that another account's movement takes at the same moment is seen the next time", () =>
+  it.live("that another account's credit takes at the same moment leaves the other balance unchanged", () =>
     Effect.gen(function* () {
       const {
         nodes: [one, other],
@@ -141,7 +141,7 @@ layer(Database.layer, { excludeTestServices: true })("a revocation", (it) => {
     })
   )
 
-  it.effect("stops whatever comes after it, and nothing before", () =>
+  it.effect("stops every later hold, and no earlier one", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)
@@ -153,7 +153,7 @@ layer(Database.layer, { excludeTestServices: true })("a revocation", (it) => {
     })
   )
 
-  it.effect("is like an expiry that the database's clock has passed", () =>
+  it.effect("stops holds like an expiry that the database's clock has passed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)

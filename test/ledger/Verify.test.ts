@@ -82,7 +82,7 @@ const failing = (corrupt: (books: Books) => Effect.Effect<unknown, unknown>) =>
     return checks.filter((check) => !check.ok && check.name !== "transfers_are_append_only").map((check) => check.name)
   }).pipe(Effect.provide(Database.layer, { local: true }))
 
-layer(Database.layer, { excludeTestServices: true })("proof of the books", (it) => {
+layer(Database.layer, { excludeTestServices: true })("verification of the books", (it) => {
   it.effect("passes for an empty database and for one in use", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -106,7 +106,7 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books", (it) 
     })
   )
 
-  it.effect("sees one moment, whatever others write meanwhile", () =>
+  it.effect("reads one snapshot, whatever others write meanwhile", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 1_000_000n)
@@ -125,7 +125,7 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books", (it) 
     })
   )
 
-  it.effect("cannot write", () =>
+  it.effect("is read-only", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { owner } = yield* books
@@ -141,8 +141,8 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books", (it) 
   )
 })
 
-layer(Database.layer, { excludeTestServices: true })("proof of the books fails", (it) => {
-  it.effect("when a transfer's side is nobody", () =>
+layer(Database.layer, { excludeTestServices: true })("verification of the books fails", (it) => {
+  it.effect("when a side of a transfer names no account", () =>
     Effect.gen(function* () {
       const found = yield* failing(
         ({ sql }) =>
@@ -152,7 +152,7 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books fails",
     })
   )
 
-  it.effect("when a balance has more than its transfers, or a transfer was lost", () =>
+  it.effect("when a balance exceeds its transfers, or a transfer is missing", () =>
     Effect.gen(function* () {
       const raised = yield* failing(({ sql }) => sql`UPDATE balance SET posted = posted + 1`)
       assert.deepStrictEqual(raised, ["balances_equal_transfers"])
@@ -170,7 +170,7 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books fails",
     })
   )
 
-  it.effect("when a budget has other figures than its requests", () =>
+  it.effect("when a budget's figures differ from its requests", () =>
     Effect.gen(function* () {
       const spent = yield* failing(({ sql }) => sql`UPDATE budget_period SET spent = spent + 1`)
       assert.deepStrictEqual(spent, ["budgets_equal_requests"])
@@ -242,35 +242,37 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books fails",
     })
   )
 
-  it.effect("when a cost has no transfer, two, another's, or another amount, or a transfer has no request", () =>
-    Effect.gen(function* () {
-      const without = yield* failing(
-        ({ settled, sql }) => sql`DELETE FROM transfer WHERE request_id = ${settled.requestId}`
-      )
-      assert.deepStrictEqual(without, ["balances_equal_transfers", "costs_have_one_transfer"])
-      const parts = yield* failing(({ settled, sql }) =>
-        Effect.andThen(
-          sql`INSERT INTO transfer (debit, credit, amount, kind, request_id)
+  it.effect(
+    "when a cost has no transfer, two, another account's or one of another amount, or a transfer has no request",
+    () =>
+      Effect.gen(function* () {
+        const without = yield* failing(
+          ({ settled, sql }) => sql`DELETE FROM transfer WHERE request_id = ${settled.requestId}`
+        )
+        assert.deepStrictEqual(without, ["balances_equal_transfers", "costs_have_one_transfer"])
+        const parts = yield* failing(({ settled, sql }) =>
+          Effect.andThen(
+            sql`INSERT INTO transfer (debit, credit, amount, kind, request_id)
             SELECT debit, credit, 10, kind, request_id FROM transfer WHERE request_id = ${settled.requestId}`,
-          sql`UPDATE transfer SET amount = 20 WHERE request_id = ${settled.requestId} AND amount = 30`
+            sql`UPDATE transfer SET amount = 20 WHERE request_id = ${settled.requestId} AND amount = 30`
+          )
         )
-      )
-      assert.deepStrictEqual(parts, ["costs_have_one_transfer"])
-      const another = yield* failing(({ settled, sql }) =>
-        Effect.flatMap(customer(sql, 30n), ({ accountId }) =>
-          Effect.all([
-            sql`UPDATE transfer SET debit = ${accountId} WHERE request_id = ${settled.requestId}`,
-            sql`UPDATE balance SET posted = 0 WHERE account_id = ${accountId}`,
-            sql`UPDATE balance SET posted = posted + 30 WHERE account_id = ${settled.accountId}`
-          ])
+        assert.deepStrictEqual(parts, ["costs_have_one_transfer"])
+        const another = yield* failing(({ settled, sql }) =>
+          Effect.flatMap(customer(sql, 30n), ({ accountId }) =>
+            Effect.all([
+              sql`UPDATE transfer SET debit = ${accountId} WHERE request_id = ${settled.requestId}`,
+              sql`UPDATE balance SET posted = 0 WHERE account_id = ${accountId}`,
+              sql`UPDATE balance SET posted = posted + 30 WHERE account_id = ${settled.accountId}`
+            ])
+          )
         )
-      )
-      assert.deepStrictEqual(another, ["costs_have_one_transfer"])
-      const orphan = yield* failing(
-        ({ settled, sql }) => sql`UPDATE transfer SET request_id = 'none' WHERE request_id = ${settled.requestId}`
-      )
-      assert.deepStrictEqual(orphan, ["costs_have_one_transfer"])
-    })
+        assert.deepStrictEqual(another, ["costs_have_one_transfer"])
+        const orphan = yield* failing(
+          ({ settled, sql }) => sql`UPDATE transfer SET request_id = 'none' WHERE request_id = ${settled.requestId}`
+        )
+        assert.deepStrictEqual(orphan, ["costs_have_one_transfer"])
+      })
   )
 
   it.effect("when a released request moved money", () =>

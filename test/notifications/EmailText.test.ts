@@ -16,7 +16,7 @@ const group = (kind: NotificationKind, ...data: ReadonlyArray<Record<string, unk
 const key = { action: "revoked", actor: "key", name: "laptop", kind: "inference", prefix: "svc_sk_abcd", last4: "wxyz" }
 
 describe("emailOf", () => {
-  it("says the balance, the budget, the endpoint, the origin and the key, and where to act", () => {
+  it("contains the balance, the budget, the endpoint, the origin and the key, and a link to act", () => {
     const low = emailOf(group("low_balance", {}), base)
     assert.strictEqual(low.subject, "Your balance is $4.87")
     assert.include(low.body, `Top up: ${base}/billing`)
@@ -39,7 +39,7 @@ describe("emailOf", () => {
     for (const { body } of [low, alert, hook, signIn, revoked]) assert.include(body, `${base}/settings`)
   })
 
-  it("puts many notifications into one email, and the first twenty of them in words", () => {
+  it("puts many notifications into one email, and describes the first twenty of them", () => {
     const { body, subject } = emailOf(group("key_change", ...Array.from({ length: 25 }, () => key)), base)
     assert.strictEqual(subject, "25 changes of your keys")
     assert.lengthOf(body.match(/The key laptop/g) ?? [], 20)
@@ -56,7 +56,7 @@ describe("emailOf", () => {
 })
 
 describe("emailChanged", () => {
-  it("says the new address and the time", () =>
+  it("contains the new address and the time", () =>
     assert.include(
       emailChanged("bob@example.com", new Date("2026-03-01T09:30:00Z")).body,
       "2026-03-01 09:30 UTC: the address of your account was changed to bob@example.com."

@@ -51,7 +51,7 @@ const scene = Effect.gen(function* () {
 
 describe("Notifications", () => {
   layer(database, { excludeTestServices: true })((it) => {
-    it.effect("become one email, however many nodes write and send at once", () =>
+    it.effect("are sent as one email, however many nodes write and send at once", () =>
       Effect.gen(function* () {
         const { change, emails } = yield* scene
         for (let n = 0; n < 30; n++) yield* change(`key-${n}`)
@@ -70,7 +70,7 @@ describe("Notifications", () => {
       })
     )
 
-    it.effect("come in one email of a kind in ten minutes, and lose none", () =>
+    it.effect("are sent in one email of a kind every ten minutes, and none is lost", () =>
       Effect.gen(function* () {
         const { change, pass } = yield* scene
         const { accepted, notifications } = yield* accepting
@@ -115,7 +115,7 @@ describe("Notifications", () => {
       })
     )
 
-    it.effect("are sent again with the same text and ID after a failure, and given up after a day", () =>
+    it.effect("are sent again with the same text and ID after a failure, and dropped after a day", () =>
       Effect.gen(function* () {
         const { change, due, emails } = yield* scene
         const sent: Array<Email> = []
@@ -134,7 +134,7 @@ describe("Notifications", () => {
       })
     )
 
-    it.effect("end at once when the address takes no mail", () =>
+    it.effect("are dropped at once when the address accepts no mail", () =>
       Effect.gen(function* () {
         const { change, emails } = yield* scene
         const { notifications } = yield* failing("refused")
@@ -144,7 +144,7 @@ describe("Notifications", () => {
       })
     )
 
-    it.effect("tell once that a balance fell below five dollars, and not when it was topped up meanwhile", () =>
+    it.effect("report once that a balance fell below five dollars, and not after a top-up meanwhile", () =>
       Effect.gen(function* () {
         const { accountId, sql } = yield* scene
         const { accepted, notifications } = yield* accepting
@@ -176,7 +176,7 @@ describe("Notifications", () => {
       })
     )
 
-    it.effect("know an origin from its second use on, and forget old emails and origins", () =>
+    it.effect("treat an origin as known from its second use on, and delete old emails and origins", () =>
       Effect.gen(function* () {
         const { accountId, change, sql } = yield* scene
         const { notifications } = yield* accepting

@@ -88,7 +88,7 @@ describe("the explanation when no provider is left", () => {
     )
   })
 
-  it("says what each of several restrictions excludes, and which one the client could drop", () => {
+  it("lists what each of several restrictions excludes, and which one the client could drop", () => {
     assert.strictEqual(
       said({ only: ["trains", "keeps"], dataPolicy: "zero_retention", maxPrice: { prompt: 2 } }),
       `${begin}of 4 candidates, providers.only leaves out 2, data_policy leaves out 3 and max_price leaves out 1; ` +

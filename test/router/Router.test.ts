@@ -227,7 +227,7 @@ describe("Router", () => {
     }).pipe(Effect.scoped, Random.withSeed("exploring"))
   )
 
-  it.effect("gives no hedge delay for streams with few samples, however many whole responses there are", () =>
+  it.effect("returns no hedge delay for streams with few samples, however many whole responses there are", () =>
     Effect.gen(function* () {
       const { live, router } = yield* sceneOf(layerOf(inventedCatalogue), { latencyHedge: true })
       for (let n = 0; n < 30; n++) live.record({ ...seen("m", "a"), firstTokenMs: n < 11 ? 300 : undefined })
@@ -241,7 +241,7 @@ describe("Router", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives a hedge delay when it is enabled and useful", () =>
+  it.effect("returns a hedge delay when hedging is enabled and useful", () =>
     Effect.gen(function* () {
       const hedged = yield* sceneOf(layerOf(inventedCatalogue), { latencyHedge: true })
       const { live } = hedged

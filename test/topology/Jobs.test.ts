@@ -77,7 +77,7 @@ const countsOf = (calls: ReadonlyMap<string, number>, name: string) =>
 
 describe.skipIf(missing !== undefined)("three nodes that work on the same jobs", () => {
   layer(JobNodes.layer, { excludeTestServices: true })((it) => {
-    it.effect("make each video, charge it and deliver its event once", () =>
+    it.effect("create each video, charge it and deliver its event once", () =>
       Effect.gen(function* () {
         const { calls, hook, topology } = yield* JobNodes
         const { nodes, open, origin, sql } = topology

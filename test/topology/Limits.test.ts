@@ -9,7 +9,7 @@ import { chat, tally } from "./Callers.ts"
 announceSkip("rate limits of several nodes", missing)
 
 describe.skipIf(missing !== undefined)("three nodes behind HAProxy with one Redis", () => {
-  it.live("admit exactly one window's number of concurrent requests, on whichever nodes", () =>
+  it.live("admit exactly one window's number of concurrent requests, whichever nodes get them", () =>
     Effect.gen(function* () {
       const { nodes, open, origin } = yield* startTopology({ settings: { RATE_LIMIT_SCALE: "1" } })
       const limit = limits.chat.requests

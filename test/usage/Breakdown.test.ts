@@ -105,7 +105,7 @@ describe("a usage breakdown", () => {
     }).pipe(Effect.provide(rooms))
   )
 
-  it.live("has whole buckets, from that of the start to that of the end", () =>
+  it.live("has whole buckets, from the start's bucket to the end's", () =>
     Effect.gen(function* () {
       const { accountId } = yield* history
       const breakdown = yield* Breakdown

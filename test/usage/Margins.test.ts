@@ -166,7 +166,7 @@ describe("Margins", () => {
     }).pipe(Effect.provide(rooms))
   )
 
-  it.effect("refuses ranges and cursors that cannot be", () =>
+  it.effect("refuses impossible ranges and cursors", () =>
     Effect.gen(function* () {
       const { report } = yield* Margins
       const bad: ReadonlyArray<readonly [Partial<MarginQuestion>, string]> = [

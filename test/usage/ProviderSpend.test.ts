@@ -27,8 +27,8 @@ const bound = (
   ...more
 })
 
-describe("the sums of a node", () => {
-  it("admit everything without a bound, and count it for a later one", () => {
+describe("the provider spend of a node", () => {
+  it("admits everything without a limit, and counts it for a later limit", () => {
     const { exchange, spend } = scene()
     const request = spend.begin()
     assert.isTrue(request.reserve("openai", 90n))
@@ -39,7 +39,7 @@ describe("the sums of a node", () => {
     assert.isFalse(spend.isStopped("anthropic"))
   })
 
-  it("give back what a request did not cost, once", () => {
+  it("releases what a request did not cost, once", () => {
     const { exchange, spend } = scene()
     exchange([bound(100n)])
     const request = spend.begin()
@@ -51,14 +51,14 @@ describe("the sums of a node", () => {
     assert.isTrue(spend.begin().reserve("openai", 70n))
   })
 
-  it("share what is left with other nodes, and count what those have", () => {
+  it("shares the rest of a limit with other nodes, and counts their shares", () => {
     const { exchange, spend } = scene()
     exchange([bound(100n, { settled: 20n, reserved: 20n, nodes: 2 })])
     assert.isFalse(spend.begin().reserve("openai", 21n))
     assert.isTrue(spend.begin().reserve("openai", 20n))
   })
 
-  it("obey the bound on all providers together, and the receipts where they say more", () => {
+  it("obeys the limit on all providers together, and the receipts when their sum is higher", () => {
     const { exchange, spend } = scene()
     spend.compared(
       "2026-11-26",
@@ -72,7 +72,7 @@ describe("the sums of a node", () => {
     assert.isTrue(spend.begin().reserve("mistral", 10n))
   })
 
-  it("say once that 80 % and 100 % are reached, and begin each day anew", () => {
+  it("reports 80 % and 100 % of the limit once, and starts each day at zero", () => {
     const { exchange, spend, tomorrow } = scene()
     spend.begin().reserve("openai", 80n)
     assert.deepStrictEqual(exchange([bound(100n)]), ["openai cost $0.00000008 of $0.0000001 on 2026-11-26 (80 %)"])
@@ -86,7 +86,7 @@ describe("the sums of a node", () => {
 })
 
 describe("a node", () => {
-  it.effect("hears of a bound that another connection sets or removes, without looking for it", () =>
+  it.effect("learns of a limit that another connection sets or removes without polling", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const spend = yield* ProviderSpend

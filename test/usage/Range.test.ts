@@ -20,7 +20,7 @@ describe("a range of usage", () => {
     for (const asked of named) assert.isUndefined(rangeProblem(asked))
   })
 
-  it("cannot be a period with a moment, or an end alone", () => {
+  it("cannot be a period with a time, or an end alone", () => {
     assert.strictEqual(fieldOf(rangeProblem({ ...nothing, period: "7d", startMs: PAST })), "period")
     assert.strictEqual(fieldOf(rangeProblem({ ...nothing, period: "7d", endMs: PAST })), "period")
     assert.strictEqual(fieldOf(rangeProblem({ ...nothing, endMs: PAST })), "end_time")

@@ -21,7 +21,7 @@ const bounded = Receipts.layerOf({ part: 20, page: 40, forMs: Infinity }).pipe(
 const all = { limit: 2, cursor: undefined, model: undefined, status: undefined }
 
 describe("receipts of an account", () => {
-  it.live("come newest first, in pages, filtered by model or status on request", () =>
+  it.live("are listed newest first, in pages, filtered by model or status on request", () =>
     Effect.gen(function* () {
       const [sql, receipts] = [yield* SqlClient.SqlClient, yield* Receipts]
       const owner = yield* customer(sql, 1_000n)

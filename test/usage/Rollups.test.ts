@@ -221,7 +221,7 @@ const killedWorker = (url: string, random: Random) =>
 describe("usage", () => {
   for (const seed of seeds(2)) {
     it.live(
-      `is what the receipts say, whoever rolls up and dies meanwhile (LEDGER_SEED=${seed})`,
+      `equals the sum of the receipts, whichever nodes roll up and die meanwhile (LEDGER_SEED=${seed})`,
       () =>
         Effect.gen(function* () {
           const random = new Random(seed)

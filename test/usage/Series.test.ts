@@ -70,7 +70,7 @@ const withHistory = Effect.gen(function* () {
 })
 
 describe("series of usage", () => {
-  it.live("divide the figures of each bucket by group, the dearest first, whether they are rolled up or not", () =>
+  it.live("divide the figures of each bucket by group, most expensive first, whether rolled up or not", () =>
     Effect.gen(function* () {
       const { accountId, rollUp, second } = yield* withHistory
       const series = yield* UsageSeries

@@ -155,7 +155,7 @@ describe("usage of an account", () => {
 })
 
 describe("usage of a key", () => {
-  it.live("is what the key alone spent today, this week, this month and in total, with its budget", () =>
+  it.live("is the spending of the key alone today, this week, this month and in total, with its budget", () =>
     Effect.gen(function* () {
       const [sql, service] = [yield* SqlClient.SqlClient, yield* Usage]
       const owner = yield* customer(sql, 1_000n)

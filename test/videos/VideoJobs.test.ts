@@ -98,7 +98,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("give one lease at a time, and wait after the last one if requested", () =>
+    it.effect("have one lease at a time, and wait after the last one if requested", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const { id } = yield* inserted()
@@ -202,7 +202,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("get their share of a provider, oldest first", () =>
+    it.effect("get their account's share of a provider, oldest first", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const greedy = newResourceId()

@@ -166,7 +166,7 @@ describe("claims", () => {
     )
   )
 
-  it.live("can be given back, to be claimed again at once", () =>
+  it.live("can be returned, and claimed again at once", () =>
     alone(
       Effect.gen(function* () {
         const { publish, register } = yield* webhookAccount
@@ -180,7 +180,7 @@ describe("claims", () => {
     )
   )
 
-  it.live("are possible as long as any delivery is pending, now or later", () =>
+  it.live("are announced while any delivery is pending, now or later", () =>
     alone(
       Effect.gen(function* () {
         const { publish, register } = yield* webhookAccount
@@ -301,7 +301,7 @@ describe("recorded attempts", () => {
     )
   )
 
-  it.live("blame an endpoint for nothing that its old address answered", () =>
+  it.live("count no failure of an endpoint's old address against it", () =>
     alone(
       Effect.gen(function* () {
         const { accountId, deliveries, publish, register } = yield* webhookAccount
@@ -335,7 +335,7 @@ describe("recorded attempts", () => {
     )
   )
 
-  it.live("credit an endpoint with nothing that its old address answered", () =>
+  it.live("count no success of an endpoint's old address for it", () =>
     alone(
       Effect.gen(function* () {
         const { accountId, publish, register } = yield* webhookAccount
@@ -464,7 +464,7 @@ describe("a sweep", () => {
 })
 
 describe("ended deliveries and their events", () => {
-  it.live("are kept for the retention", () =>
+  it.live("are stored for the retention period", () =>
     alone(
       Effect.gen(function* () {
         const { publish, register } = yield* webhookAccount

@@ -70,7 +70,7 @@ const endpoint = Effect.fnUntraced(function* (accountId: string, status: string,
 })
 
 describe("backlogs", () => {
-  it.live("count holds and charges only once a sweep has had its chance", () =>
+  it.live("count overdue holds and charges only after a sweep could have ended them", () =>
     Effect.gen(function* () {
       const { id } = yield* (yield* Accounts).create("ann@example.com", actor)
       yield* hold(id, "59 seconds", "open")

@@ -8,8 +8,8 @@ import { layer as database } from "../support/Database.ts"
 import { webhookRooms } from "../support/WebhookRooms.ts"
 import { eventually } from "../support/Eventually.ts"
 
-describe("the worker of budgets' alerts", () => {
-  it.live("publishes on any node, goes on after a failure, and writes nothing while no crossing is unreported", () =>
+describe("the worker of budget alerts", () => {
+  it.live("publishes on any node, continues after a failure, and writes nothing while no crossing is unreported", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const alerts = yield* BudgetAlerts

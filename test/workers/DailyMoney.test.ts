@@ -12,8 +12,8 @@ const valuesOf = (text: string, metric: string): ReadonlyMap<string, number> =>
     )
   )
 
-describe("the figures of the day", () => {
-  it.live("show revenue, cost and margin by provider, and raise a margin below the floor once", () =>
+describe("the daily figures", () => {
+  it.live("show revenue, cost and margin by provider, and report a margin below the floor once", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const service = yield* startService({ MARGIN_FLOOR: "12.5", LOG_LEVEL: "Warn" }, [

@@ -18,8 +18,8 @@ const scene = Effect.gen(function* () {
   return { ...metrics, ran }
 })
 
-describe("a round that an idle node seldom runs", () => {
-  it.effect("runs at the start, and then one time of six", () =>
+describe("a round of background work", () => {
+  it.effect("runs at the start, and on an idle node then one time in six", () =>
     Effect.gen(function* () {
       const { ran } = yield* scene
       assert.strictEqual(yield* ran(1), 1)
@@ -30,7 +30,7 @@ describe("a round that an idle node seldom runs", () => {
     })
   )
 
-  it.effect("runs each time beside a request, and once more after it", () =>
+  it.effect("runs each time while requests run, and once more after them", () =>
     Effect.gen(function* () {
       const { http, ran } = yield* scene
       yield* ran(12)
@@ -41,7 +41,7 @@ describe("a round that an idle node seldom runs", () => {
     })
   )
 
-  it.effect("runs after money was moved, as a batch or a video moves it without a request", () =>
+  it.effect("runs after a transfer without a request, such as one of a batch or a video", () =>
     Effect.gen(function* () {
       const { ledger, ran } = yield* scene
       yield* ran(12)

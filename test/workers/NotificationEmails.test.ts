@@ -18,7 +18,7 @@ const killed = (child: ChildProcess) =>
     return exit
   })
 
-describe("the worker of emails", () => {
+describe("the email worker", () => {
   it.live(
     "sends each email once, though nodes are killed while they send",
     () =>

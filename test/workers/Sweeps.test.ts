@@ -30,57 +30,55 @@ const rooms = Customers.layer.pipe(
 )
 
 describe("Sweeps", () => {
-  it.live(
-    "end what is overdue: its progress is charged, the rest given back, and all of what was charged up front",
-    () =>
-      Effect.gen(function* () {
-        const context = yield* Layer.build(rooms)
-        yield* Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const sql = yield* SqlClient.SqlClient
-          const { account } = yield* (yield* Customers).open("sweep@example.com", 1_000n, { type: "operator", id: "t" })
-          const [key] = yield* sql<{ id: string }>`SELECT id FROM api_key WHERE kind = 'inference'`
-          const requestId = newRequestId()
-          const common = { requestId, accountId: account.id }
-          const held = {
-            ...common,
-            _tag: "Hold",
-            keyId: key!.id,
-            projectId: null,
-            operation: "chat.completions",
-            model: "m",
-            atLeast: 600n,
-            upTo: 600n,
-            ttlMs: 60_000,
-            budgets: [],
-            budgetsEpoch: 0,
-            opened: {},
-            claim: undefined,
-            charge: false
-          } as const
-          yield* ledger.commit(held)
-          const charged = { ...held, requestId: newRequestId(), atLeast: 400n, charge: true }
-          yield* ledger.commit(charged)
-          yield* ledger.commit({ ...common, _tag: "Extend", held: 600n, more: 0n, progress: 250n, ttlMs: 60_000 })
-          yield* sql`UPDATE request SET expires_at = now() - interval '1 second'`
-          yield* Layer.build(sweeps(Duration.millis(5)))
-          const swept: Effect.Effect<unknown, Unavailable> = Effect.flatMap(ledger.balance(account.id), (balance) =>
-            balance?.posted === 750n ? Effect.succeed(balance) : swept
-          )
-          assert.deepStrictEqual(yield* swept, { posted: 750n, held: 0n })
-          const rows = yield* sql<{
-            state: string
-            status: string
-            expired: boolean
-            cost: bigint
-          }>`SELECT state, status, expired, settled - refunded AS cost FROM request ORDER BY id`
-          const ended = { state: "settled", status: "failed", expired: true }
-          assert.deepStrictEqual(rows, [
-            { ...ended, cost: 250n },
-            { ...ended, cost: 0n }
-          ])
-        }).pipe(Effect.provide(context))
-      }).pipe(Effect.scoped)
+  it.live("end overdue holds and charges: progress is charged, the rest released, and up-front charges refunded", () =>
+    Effect.gen(function* () {
+      const context = yield* Layer.build(rooms)
+      yield* Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const sql = yield* SqlClient.SqlClient
+        const { account } = yield* (yield* Customers).open("sweep@example.com", 1_000n, { type: "operator", id: "t" })
+        const [key] = yield* sql<{ id: string }>`SELECT id FROM api_key WHERE kind = 'inference'`
+        const requestId = newRequestId()
+        const common = { requestId, accountId: account.id }
+        const held = {
+          ...common,
+          _tag: "Hold",
+          keyId: key!.id,
+          projectId: null,
+          operation: "chat.completions",
+          model: "m",
+          atLeast: 600n,
+          upTo: 600n,
+          ttlMs: 60_000,
+          budgets: [],
+          budgetsEpoch: 0,
+          opened: {},
+          claim: undefined,
+          charge: false
+        } as const
+        yield* ledger.commit(held)
+        const charged = { ...held, requestId: newRequestId(), atLeast: 400n, charge: true }
+        yield* ledger.commit(charged)
+        yield* ledger.commit({ ...common, _tag: "Extend", held: 600n, more: 0n, progress: 250n, ttlMs: 60_000 })
+        yield* sql`UPDATE request SET expires_at = now() - interval '1 second'`
+        yield* Layer.build(sweeps(Duration.millis(5)))
+        const swept: Effect.Effect<unknown, Unavailable> = Effect.flatMap(ledger.balance(account.id), (balance) =>
+          balance?.posted === 750n ? Effect.succeed(balance) : swept
+        )
+        assert.deepStrictEqual(yield* swept, { posted: 750n, held: 0n })
+        const rows = yield* sql<{
+          state: string
+          status: string
+          expired: boolean
+          cost: bigint
+        }>`SELECT state, status, expired, settled - refunded AS cost FROM request ORDER BY id`
+        const ended = { state: "settled", status: "failed", expired: true }
+        assert.deepStrictEqual(rows, [
+          { ...ended, cost: 250n },
+          { ...ended, cost: 0n }
+        ])
+      }).pipe(Effect.provide(context))
+    }).pipe(Effect.scoped)
   )
 
   it.live("delete ended sessions and expired codes", () =>

@@ -21,7 +21,7 @@ const history = (sql: SqlClient.SqlClient, count: number) =>
   })
 
 describe("usage", () => {
-  it.live("from before is rolled up at the start, by any number of workers", () =>
+  it.live("from before the start is rolled up by any number of workers", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* history(sql, 30)

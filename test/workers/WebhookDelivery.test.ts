@@ -72,7 +72,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is tried again after a failure, with the same id", () =>
+  it.live("is retried after a failure, with the same id", () =>
     Effect.gen(function* () {
       const context = yield* node(yield* freshDatabase())
       yield* Effect.gen(function* () {
@@ -100,7 +100,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("to a hundred endpoints is not held up by one that hangs with a long queue", () =>
+  it.live("to a hundred endpoints is not delayed by one that hangs with a long queue", () =>
     Effect.gen(function* () {
       const context = yield* node(yield* freshDatabase())
       yield* Effect.gen(function* () {
@@ -135,7 +135,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("by two nodes happens once for each endpoint, however they share", () =>
+  it.live("by two nodes happens once for each endpoint, however they divide the work", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
       const [here] = [yield* node(url), yield* node(url)]
@@ -185,7 +185,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is finished when a node stops, and given back when it cannot be", () =>
+  it.live("is finished when a node stops, or returned when it cannot be finished", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
       const here = yield* deps(url)
@@ -211,7 +211,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("continues when the database is back", () =>
+  it.live("continues after an outage of the database", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
       const here = yield* deps(url)

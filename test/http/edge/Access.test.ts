@@ -8,7 +8,7 @@ const few = { RATE_LIMIT_SCALE: "0.05" }
 const unknown = `svc_sk_${"A".repeat(43)}`
 
 describe("a cached key", () => {
-  it.live("reads nothing once it is revoked or has lost its scope, and is counted once", () =>
+  it.live("counts each request once, and opens no operation after it is revoked or loses its scope", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey, managementKey } = yield* service.account(1)
@@ -37,7 +37,7 @@ describe("a cached key", () => {
   )
 })
 
-it.live("reports the account's rate limit window when a key is read ahead, also for a new key", () =>
+it.live("reports the account's rate limit window, also for a new key, when the gateway prefetches the key", () =>
   Effect.gen(function* () {
     const service = yield* startService()
     const { managementKey } = yield* service.account(1)
@@ -71,28 +71,26 @@ describe("limits", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "count public reads against the key they come with, and those with none or a wrong one against the address",
-    () =>
-      Effect.gen(function* () {
-        const service = yield* startService(few)
-        const { inferenceKey, managementKey } = yield* service.account(1)
-        const left = (key: string, path = "/models") =>
-          Effect.map(get(`${service.api}${path}`, key), ({ headers, status }) => [
-            status,
-            headers.get("x-ratelimit-remaining")
-          ])
-        assert.deepStrictEqual(yield* left(inferenceKey), [200, "2"])
-        assert.deepStrictEqual(yield* left(inferenceKey, "/requests"), [200, "1"])
-        assert.deepStrictEqual(yield* left(managementKey), [200, "2"])
-        assert.deepStrictEqual(yield* left(""), [200, "2"])
-        assert.deepStrictEqual(yield* left(unknown, "/models/gpt-4o"), [200, "1"])
-        assert.deepStrictEqual(yield* left(""), [200, "0"])
-        for (const key of ["", unknown]) assert.deepStrictEqual(yield* left(key), [429, "0"])
-        assert.deepStrictEqual(yield* left(inferenceKey, "/models/gpt-4o"), [200, "0"])
-        assert.deepStrictEqual(yield* left(inferenceKey), [429, "0"])
-        assert.deepStrictEqual(yield* left(managementKey), [200, "1"])
-      }).pipe(Effect.scoped)
+  it.live("count public reads against their valid key, and those without one against the client's address", () =>
+    Effect.gen(function* () {
+      const service = yield* startService(few)
+      const { inferenceKey, managementKey } = yield* service.account(1)
+      const left = (key: string, path = "/models") =>
+        Effect.map(get(`${service.api}${path}`, key), ({ headers, status }) => [
+          status,
+          headers.get("x-ratelimit-remaining")
+        ])
+      assert.deepStrictEqual(yield* left(inferenceKey), [200, "2"])
+      assert.deepStrictEqual(yield* left(inferenceKey, "/requests"), [200, "1"])
+      assert.deepStrictEqual(yield* left(managementKey), [200, "2"])
+      assert.deepStrictEqual(yield* left(""), [200, "2"])
+      assert.deepStrictEqual(yield* left(unknown, "/models/gpt-4o"), [200, "1"])
+      assert.deepStrictEqual(yield* left(""), [200, "0"])
+      for (const key of ["", unknown]) assert.deepStrictEqual(yield* left(key), [429, "0"])
+      assert.deepStrictEqual(yield* left(inferenceKey, "/models/gpt-4o"), [200, "0"])
+      assert.deepStrictEqual(yield* left(inferenceKey), [429, "0"])
+      assert.deepStrictEqual(yield* left(managementKey), [200, "1"])
+    }).pipe(Effect.scoped)
   )
 
   it.live("serve public reads while keys cannot be checked, counted against the address", () =>

@@ -55,7 +55,7 @@ describe("the address of a client", () => {
 })
 
 describe("whether a client came by https", () => {
-  it("is taken only from trusted proxies", () => {
+  it("is believed only from trusted proxies", () => {
     const said: ReadonlyArray<readonly [string | undefined, string | undefined, boolean]> = [
       ["10.0.0.1", "https", true],
       ["::ffff:10.0.0.1", "HTTPS", true],

@@ -26,7 +26,7 @@ const scene = Effect.gen(function* () {
 const expects = ["expect: 100-continue"]
 
 describe("the body of a request", () => {
-  it.live("is asked for when its client waits for that", () =>
+  it.live("is requested with 100 Continue when the client waits for it", () =>
     Effect.gen(function* () {
       const { key, line } = yield* scene
       line.write(headOf(key, body.length, expects))
@@ -36,7 +36,7 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not asked for when the request is refused without it", () =>
+  it.live("is not requested when the gateway refuses the request without it", () =>
     Effect.gen(function* () {
       const { line } = yield* scene
       line.write(headOf("svc_sk_wrong", body.length, expects))
@@ -46,16 +46,18 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is dropped when it is short and the request is refused, so that the connection serves the next", () =>
-    Effect.gen(function* () {
-      const { key, line } = yield* scene
-      line.write(headOf("svc_sk_wrong", body.length) + body + headOf(key, body.length) + body)
-      const text = yield* line.take(answers(2))
-      assert.match(text, /^HTTP\/1\.1 401 [\s\S]*HTTP\/1\.1 200 /)
-    }).pipe(Effect.scoped)
+  it.live(
+    "is discarded when it is short and the request is refused, so that the connection serves the next request",
+    () =>
+      Effect.gen(function* () {
+        const { key, line } = yield* scene
+        line.write(headOf("svc_sk_wrong", body.length) + body + headOf(key, body.length) + body)
+        const text = yield* line.take(answers(2))
+        assert.match(text, /^HTTP\/1\.1 401 [\s\S]*HTTP\/1\.1 200 /)
+      }).pipe(Effect.scoped)
   )
 
-  it.live("ends its connection when it is long and the request is refused, and the client gets the response", () =>
+  it.live("closes its connection after the response when it is long and the request is refused", () =>
     Effect.gen(function* () {
       const { line } = yield* scene
       const length = 4_000_000
@@ -66,7 +68,7 @@ describe("the body of a request", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("may follow a target with scheme and host", () =>
+  it.live("is accepted after a request target with scheme and host", () =>
     Effect.gen(function* () {
       const { key, line } = yield* scene
       line.write(headOf(key, body.length, [], `http://elsewhere.example${PATH}`) + body)

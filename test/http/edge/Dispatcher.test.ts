@@ -102,7 +102,7 @@ describe("a request of an operation", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told in the envelope when a stop cuts it off", () =>
+  it.live("answers 503 in the error envelope when shutdown interrupts the request", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const { account, key, service } = yield* Scope.provide(remembering({ SHUTDOWN_GRACE: "100 millis" }), scope)

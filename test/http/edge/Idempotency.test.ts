@@ -14,14 +14,14 @@ describe("an idempotency key", () => {
     assert.isUndefined(claim(undefined))
   })
 
-  it("means the same bare and quoted", () => {
+  it("has the same value with and without quotes", () => {
     for (const header of ["order-7", '"order-7"', ' "order-7" ', " order-7 "]) {
       assert.strictEqual(claim(header)?.idempotencyKey, "order-7", header)
       assert.strictEqual(claim(header)?.claim, claim("order-7")?.claim, header)
     }
   })
 
-  it("loses one pair of quotes at most, and never half a pair", () => {
+  it("loses at most one pair of quotes, and never a single quote", () => {
     assert.strictEqual(claim('""a""')?.idempotencyKey, '"a"')
     assert.strictEqual(claim('"a')?.idempotencyKey, '"a')
     assert.strictEqual(claim('a"')?.idempotencyKey, 'a"')
@@ -87,7 +87,7 @@ describe("the fingerprint of a request", () => {
     })
   }
 
-  it("includes other options if there are any", () => {
+  it("includes options outside the body", () => {
     const wished = (wish?: object) => Result.getOrThrow(claimOf("k", "POST", PATH, { a: 1 }, wish))?.fingerprint
     assert.strictEqual(wished(), fingerprint({ a: 1 }))
     assert.strictEqual(new Set([wished(), wished({ use: false }), wished({ lifeSeconds: 9 })]).size, 3)

@@ -26,8 +26,8 @@ const chunksOf = (response: HttpServerResponse.HttpServerResponse) =>
 const COMMENT = ": keep-alive\n\n"
 const EVENT = 'data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'
 
-describe("an answer that is kept alive", () => {
-  it.effect("is the plain answer when that comes early", () =>
+describe("an answer with keep-alive comments", () => {
+  it.effect("is the plain answer when it is ready before the first interval", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* withKeepAlive(Effect.succeed(answer)), answer)
       const waiting = yield* Effect.forkChild(withKeepAlive(after(9)), { startImmediately: true })
@@ -36,7 +36,7 @@ describe("an answer that is kept alive", () => {
     })
   )
 
-  it.effect("is a stream with a comment in every interval, and then the answer as an event", () =>
+  it.effect("is a stream that sends a comment in every interval and then the answer as an event", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(withKeepAlive(after(35)), { startImmediately: true })
       yield* TestClock.adjust(MOST_SILENCE)
@@ -68,7 +68,7 @@ describe("an answer that is kept alive", () => {
     })
   )
 
-  it.effect("stops the work when its client hangs up, before the stream began or later", () =>
+  it.effect("stops the work when the client disconnects, before the stream begins or later", () =>
     Effect.gen(function* () {
       for (const patience of ["5 seconds", "15 seconds"] as const) {
         const stopped = yield* Ref.make(false)
@@ -91,7 +91,7 @@ describe("an answer that is kept alive", () => {
     })
   )
 
-  it.live("works through the whole service when a provider is slow, and is charged once", () =>
+  it.live("is delivered and charged once when the provider is slow", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)

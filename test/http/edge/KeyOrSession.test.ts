@@ -32,7 +32,7 @@ const atRest = (api: string, key: string, { batch, video }: Things) =>
   )
 
 describe("an owner's session", () => {
-  it("is accepted by every management operation, and by those that read or end what keys made", () => {
+  it("is accepted by every management operation, and by operations that read or cancel what keys created", () => {
     const reads = ["requests.list", "requests.get", "usage", "videos.list", "videos.get", "videos.content"]
     const batches = ["batches.list", "batches.get", "batches.cancel"]
     const files = ["files.list", "files.get", "files.content", "files.delete"]
@@ -101,7 +101,7 @@ describe("an owner's session", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("reads the requests of all keys and projects, and pays for none", () =>
+  it.live("reads the requests of all keys and projects, and starts no paid request", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -149,7 +149,7 @@ describe("an owner's session", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives way to a bearer", () =>
+  it.live("is ignored when the request has a bearer token", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [ann, bob] = [yield* service.account(3), yield* service.account(7)]
@@ -167,7 +167,7 @@ describe("an owner's session", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has limits of its own, which no management key can use up", () =>
+  it.live("has its own rate limit, which no management key can use up", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.05" })
       const { account, managementKey } = yield* service.account(1)
@@ -186,7 +186,7 @@ describe("an owner's session", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is deleted from the browser once it has ended, and is not chosen between two cookies", () =>
+  it.live("is deleted from the browser after it ends, and is refused when two cookies name a session", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account } = yield* service.account(1)

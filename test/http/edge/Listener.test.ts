@@ -17,7 +17,7 @@ const readSoFar = (origin: string) =>
   })
 
 describe("a request that arrives while the routes are being built", () => {
-  it.live("is answered when they are, body and all, and one whose client has left meanwhile is dropped", () =>
+  it.live("is answered with its whole body when they are ready, and is dropped when its client has disconnected", () =>
     Effect.gen(function* () {
       const port = yield* freePort
       const origin = `http://127.0.0.1:${port}`

@@ -12,7 +12,7 @@ const endpoint = Layer.succeed(McpEndpoint, {
 })
 
 describe("/mcp", () => {
-  it("gives each method to the endpoint, and all others than POST and DELETE to its refusal", async () => {
+  it("serves POST and DELETE, and refuses every other method", async () => {
     const { dispose, handler } = HttpRouter.toWebHandler(Layer.provide(layer, endpoint), { disableLogger: true })
     const answers = await Promise.all(
       ["POST", "DELETE", "GET", "PUT", "PATCH", "OPTIONS"].map(async (method) =>

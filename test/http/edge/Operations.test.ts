@@ -41,7 +41,7 @@ const served = (method: string, url: string) =>
 const reasonOf = (method: string, url: string) => Effect.map(Effect.flip(served(method, url)), ({ reason }) => reason)
 
 describe("the table of operations", () => {
-  it.effect("leads every method and path of the contract to its handler", () =>
+  it.effect("maps every method and path of the contract to its handler", () =>
     Effect.gen(function* () {
       for (const [group, { endpoints }] of Object.entries(Api.groups)) {
         for (const [operation, { method, path }] of Object.entries(endpoints)) {
@@ -64,7 +64,7 @@ describe("the table of operations", () => {
     })
   )
 
-  it.effect("names what is wrong in a path or a query", () =>
+  it.effect("names the invalid field of a path or a query", () =>
     Effect.gen(function* () {
       const limit = yield* reasonOf("GET", "/api/v1/requests?limit=0&colour=red")
       if (limit._tag !== "ValidationError") return assert.fail(limit._tag)

@@ -9,7 +9,7 @@ const codeOf = (answer: { readonly status: number; readonly body: { error?: { co
 ]
 
 describe("operator keys", () => {
-  it.live("open only the operator's paths, which no other key opens", () =>
+  it.live("are accepted only by the operator's operations, which accept no other key", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey, managementKey } = yield* service.account(1)
@@ -37,7 +37,7 @@ describe("operator keys", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stop at once when they are revoked or expire, on every node", () =>
+  it.live("stop working on every node as soon as they are revoked or expire", () =>
     Effect.gen(function* () {
       const one = yield* startService()
       const other = yield* startService({ DATABASE_URL: one.databaseUrl })

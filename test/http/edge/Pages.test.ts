@@ -12,7 +12,7 @@ const served = Effect.gen(function* () {
   return { logged, send: yield* client(origin) }
 })
 
-describe("the edge around requests that are no operation", () => {
+describe("the edge, for requests without an operation", () => {
   it.live("answers a preflight without a key and without counting it", () =>
     Effect.gen(function* () {
       const { send } = yield* served

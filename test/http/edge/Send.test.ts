@@ -37,7 +37,7 @@ const serving = (answer: HttpServerResponse.HttpServerResponse) =>
 const pieces = Array.from({ length: 64 }, (_, index) => new Uint8Array(65_536).fill(index))
 
 describe("a response", () => {
-  it.live("is a text with its own headers and those of the edge", () =>
+  it.live("is sent as text with its own headers and those of the edge", () =>
     Effect.gen(function* () {
       const ask = yield* serving(HttpServerResponse.jsonUnsafe({ a: 1 }, { status: 201 }))
       const response = yield* ask()

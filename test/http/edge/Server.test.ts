@@ -38,7 +38,7 @@ const streaming = (origin: string, key: string, steering: string) =>
     return line
   })
 
-describe("a client too slow or not speaking HTTP", () => {
+describe("a client that is too slow or does not speak HTTP", () => {
   const slow = {
     "half a header": "GET /fine HTTP/1.1\r\nHost: te",
     "half a body": "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nhalf"
@@ -191,7 +191,7 @@ describe("a service that cannot listen", () => {
   )
 })
 
-describe("a service told to stop", () => {
+describe("a service after SIGTERM", () => {
   it.live("does not wait for idle connections", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
@@ -206,7 +206,7 @@ describe("a service told to stop", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers one request that follows a running one, and waits for no more", () =>
+  it.live("answers one request that follows a running one on its connection, and no further ones", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const env = { DATABASE_URL: yield* freshDatabase("behind"), SHUTDOWN_GRACE: "10 minutes" }

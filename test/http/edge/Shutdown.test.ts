@@ -113,8 +113,8 @@ const statusOf = (origin: string, key: string): Promise<number> =>
       .end()
   })
 
-describe("a service told to stop", () => {
-  it.live("answers connections that it has not accepted yet", () =>
+describe("a service after SIGTERM", () => {
+  it.live("answers requests on connections that it had not accepted yet", () =>
     Effect.gen(function* () {
       const { close, key, service } = yield* stoppable({
         DATABASE_URL: yield* freshDatabase("stopping"),
@@ -130,7 +130,7 @@ describe("a service told to stop", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("serves in full for SHUTDOWN_DELAY and closes the connection with each answer", () =>
+  it.live("serves all requests for SHUTDOWN_DELAY and closes the connection after each answer", () =>
     Effect.gen(function* () {
       const { end, key, service, stop } = yield* stoppable({ DATABASE_URL: yield* freshDatabase("stopping") })
       yield* post(service.origin + CHAT, key, ask, { "idempotency-key": "before-the-stop" })
@@ -184,7 +184,7 @@ describe("a service told to stop", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers all pipelined requests, and closes with the last", () =>
+  it.live("answers all pipelined requests, and closes the connection after the last", () =>
     Effect.gen(function* () {
       const { end, key, service, stop } = yield* stoppable({ DATABASE_URL: yield* freshDatabase("stopping") })
       const line = yield* Line.open(service.origin)

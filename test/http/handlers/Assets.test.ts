@@ -34,7 +34,7 @@ const stage = Effect.gen(function* () {
 })
 
 describe("an asset", () => {
-  it.live("is compressed in the best form that the client accepts, each with a tag of its own", () =>
+  it.live("is sent in the best encoding that the client accepts, each encoding with its own ETag", () =>
     Effect.gen(function* () {
       const { made, origin } = yield* stage
       const get = (accepted: string | undefined, more: Record<string, string> = {}) =>
@@ -63,7 +63,7 @@ describe("an asset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is answered to HEAD without a body, with the headers of GET", () =>
+  it.live("answers HEAD without a body and with the headers of GET", () =>
     Effect.gen(function* () {
       const { origin } = yield* stage
       const [head, get] = [
@@ -77,7 +77,7 @@ describe("an asset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is kept by browsers as it says, and is not compressed where that gains nothing", () =>
+  it.live("is cached by browsers as its headers say, and is not compressed when that saves nothing", () =>
     Effect.gen(function* () {
       const { origin } = yield* stage
       const { headers } = yield* raw(origin, "GET", "/font", { "accept-encoding": "gzip, br" })
@@ -94,7 +94,7 @@ describe("an asset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is made again after a failure", () =>
+  it.live("is prepared again after a failure", () =>
     Effect.gen(function* () {
       const { origin } = yield* stage
       assert.strictEqual((yield* raw(origin, "GET", "/late", {})).status, 500)

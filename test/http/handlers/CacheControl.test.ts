@@ -15,7 +15,7 @@ const param = (headers: Record<string, string>) => {
 }
 
 describe("the cache options of a request", () => {
-  it("default to using the cache for five minutes", () => {
+  it("default to a cache lifetime of five minutes", () => {
     for (const headers of [{}, { "X-Svc-Cache": "true" }, { "Cache-Control": "no-cache, max-age=0" }]) {
       assert.deepStrictEqual(wish(headers), { use: true, lifeSeconds: 300 })
     }

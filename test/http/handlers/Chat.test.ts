@@ -221,7 +221,7 @@ describe("POST /estimate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("estimates a number of tokens like a text of that size", () =>
+  it.live("estimates the same for a number of tokens as for a text of that size", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)

@@ -79,7 +79,7 @@ describe("the web console", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("loads nothing from elsewhere, runs no inline code, and is in no frame", () =>
+  it.live("loads nothing from other sites, runs no inline code, and cannot be framed", () =>
     Effect.gen(function* () {
       const get = yield* stage
       for (const path of ["/", "/overview", "/assets/index-B1x.js"]) {
@@ -102,7 +102,7 @@ describe("the web console", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("serves its files, and those with a digest in their names for good", () =>
+  it.live("serves its files, and lets browsers cache those with a digest in their names for good", () =>
     Effect.gen(function* () {
       const get = yield* stage
       const js = yield* get("/assets/index-B1x.js", { "accept-encoding": "gzip, br" })
@@ -146,7 +146,7 @@ describe("the web console", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves the paths of operations without their prefix to clients that do not ask for HTML", () =>
+  it.live("does not answer paths of operations without their prefix for clients that do not accept HTML", () =>
     Effect.gen(function* () {
       const get = yield* stage
       for (const accept of [undefined, "*/*", "application/json"]) {
@@ -161,7 +161,7 @@ describe("the web console", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves `/` to the documentation when it was not built", () =>
+  it.live("serves the documentation at `/` when the console was not built", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(layerOf(join(yield* temporaryDirectory, "dist")))
       const { headers, status } = yield* raw(origin, "GET", "/")

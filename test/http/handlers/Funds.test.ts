@@ -23,7 +23,7 @@ const outcome = (balance: Parameters<typeof requireFunds>[0]["balance"]) =>
   )
 
 describe("a free operation with later costs", () => {
-  it.effect("is allowed for accounts with money, held or not", () =>
+  it.effect("is allowed for accounts with money, available or held", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* outcome(() => Effect.succeed({ posted: 1n, held: 1n })), "funded")
       const refused = {

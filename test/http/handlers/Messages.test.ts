@@ -159,7 +159,7 @@ describe("POST /messages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes along a chain when the first provider fails", () =>
+  it.live("falls back along the chain when the first provider fails", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking()
       const failing = steered("fault=error,provider=anthropic")
@@ -201,7 +201,7 @@ describe("a repeat of a message under its idempotency key", () => {
     )
   }
 
-  it.live("is refused for another message, in Anthropic's words", () =>
+  it.live("is refused for another message, in Anthropic's error format", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking()
       yield* ask({}, once)
@@ -215,7 +215,7 @@ describe("a repeat of a message under its idempotency key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told to wait while the first still runs", () =>
+  it.live("gets 409 while the first request still runs", () =>
     Effect.gen(function* () {
       const { ask, key, service } = yield* asking()
       const slow = { ...once, "x-svc-sandbox": "latency_ms=1500" }
@@ -234,7 +234,7 @@ describe("a repeat of a message under its idempotency key", () => {
 })
 
 describe("the key of a message", () => {
-  it.live("comes as x-api-key or as a bearer, which goes before it", () =>
+  it.live("is accepted as x-api-key or as a bearer token, and the bearer token wins", () =>
     Effect.gen(function* () {
       const { key, service } = yield* asking()
       const unknown = `svc_sk_${"A".repeat(43)}`
@@ -291,7 +291,7 @@ describe("the key of a message", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts against one limit, whichever way it comes", () =>
+  it.live("counts against one rate limit, in either header", () =>
     Effect.gen(function* () {
       const { key, service } = yield* asking({ RATE_LIMIT_SCALE: "0.05" })
       const ways = [{ "x-api-key": key }, { authorization: `Bearer ${key}` }]
@@ -305,7 +305,7 @@ describe("the key of a message", () => {
 })
 
 describe("a message that fails", () => {
-  it.live("is answered in Anthropic's words, whatever is wrong with it", () =>
+  it.live("gets Anthropic's error format for every kind of failure", () =>
     Effect.gen(function* () {
       const { ask, key, service } = yield* asking()
       const large = yield* Effect.flatMap(post(`${service.api}/messages`, key, `"${"x".repeat(33 * 1_048_576)}"`), json)
@@ -333,7 +333,7 @@ describe("a message that fails", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("in the midst of its stream says so and says no more", () =>
+  it.live("within its stream ends the stream with an error event", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking()
       const broken = yield* Effect.flatMap(
@@ -346,7 +346,7 @@ describe("a message that fails", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("for lack of money says which limit was reached", () =>
+  it.live("for lack of money names the limit that was reached", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking({}, 0)
       const response = yield* ask()
@@ -357,7 +357,7 @@ describe("a message that fails", () => {
 })
 
 describe("POST /messages/count_tokens", () => {
-  it.live("counts a prompt for nothing, with all that goes with it", () =>
+  it.live("counts a prompt with its tools, system text and preset, free of charge", () =>
     Effect.gen(function* () {
       const { account, key, service } = yield* asking()
       yield* service.preset(account.id, "brief", { model: "gpt-4o-mini", instructions: "Be as brief as you can be" })
@@ -376,7 +376,7 @@ describe("POST /messages/count_tokens", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows no model that there is not", () =>
+  it.live("returns 404 for an unknown model", () =>
     Effect.gen(function* () {
       const { key, service } = yield* asking()
       for (const body of [{ model: "no-such-model" }, { models: ["gpt-4o", "text-embedding-3-small"] }]) {

@@ -9,7 +9,7 @@ const detail = Schema.decodeUnknownSync(ModelDetail, { onExcessProperty: "error"
 const list = Schema.decodeUnknownSync(ModelList, { onExcessProperty: "error" })
 
 describe("the models endpoints", () => {
-  it.live("answer everyone, as the contract says, whatever the spelling of a slash", () =>
+  it.live("answer without a key, as the contract says, for either spelling of a slash", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const send = yield* client(service.origin)
@@ -31,7 +31,7 @@ describe("the models endpoints", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("list what passes all filters", () =>
+  it.live("list the models that match all filters", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const ask = (query: string) =>

@@ -29,7 +29,7 @@ const journey = (name: string, body: (client: OpenRouter, service: Service, key:
   )
 
 describe("OpenRouter's client", () => {
-  journey("chats, whole and streamed, and reads the cost where OpenRouter has it", async (client) => {
+  journey("chats, whole and streamed, and reads the cost from OpenRouter's field", async (client) => {
     const whole = await send(client, {
       model,
       messages,

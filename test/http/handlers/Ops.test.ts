@@ -26,7 +26,7 @@ const untilStatus = (url: string, status: number): ReturnType<typeof ask> =>
       : Effect.andThen(Effect.sleep("50 millis"), untilStatus(url, status))
   )
 
-describe("the address for operators", () => {
+describe("the ops address", () => {
   it.live("counts paid requests by operation, and tokens only for token prices", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -211,7 +211,7 @@ describe("the address for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names the variable of another machine's address", () =>
+  it.live("names the variable when the address belongs to another machine", () =>
     Effect.gen(function* () {
       const layers = Ops.layer.pipe(
         Layer.provide(Config.layerFrom({ OPS_HOST: "192.0.2.1", OPS_PORT: "0" })),

@@ -6,8 +6,8 @@ import { bearer, send } from "../../support/Calls.ts"
 import { json, startService } from "../../support/Service.ts"
 import { thingsOf } from "../../support/Things.ts"
 
-describe("what owners do with batches and files", () => {
-  it.live("has a line with its outcome, and what keys do has none", () =>
+describe("changes of batches and files by an owner", () => {
+  it.live("are recorded in the audit log with their outcome, and changes by keys are not", () =>
     Effect.gen(function* () {
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })

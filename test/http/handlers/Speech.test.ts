@@ -24,7 +24,7 @@ describe("POST /audio/speech", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is for keys of accounts, by POST, as JSON", () =>
+  it.live("accepts inference keys, POST and JSON only", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey, managementKey } = yield* service.account(1)
@@ -50,7 +50,7 @@ describe("POST /audio/speech", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps memory for long audio before it is asked for, until its reader has it or has gone", () =>
+  it.live("reserves memory for long audio before the provider call, until the client has read it or disconnects", () =>
     Effect.gen(function* () {
       const memory = yield* AnswerMemory
       const free: Array<number> = []

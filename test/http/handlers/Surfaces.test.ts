@@ -25,7 +25,7 @@ const comparable = (value: unknown): unknown =>
         )
 
 describe("an operation in a batch", () => {
-  it.live("answers as it does alone", () =>
+  it.live("gets the same answer as outside a batch", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10_000)
@@ -46,7 +46,7 @@ describe("an operation in a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names the field that is too long as it does alone", () =>
+  it.live("names a field that is too long as it does outside a batch", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)

@@ -151,7 +151,7 @@ describe("the routes of videos", () => {
   )
 
   it.live(
-    "say when the provider cannot be asked",
+    "report when the provider cannot be reached",
     () =>
       Effect.gen(function* () {
         const service = yield* startService()

@@ -5,8 +5,8 @@ import type { TaskRule } from "../../../src/router/Task.ts"
 const weight = (rules: ReadonlyArray<TaskRule>, text: string) =>
   rules.reduce((sum, one) => sum + (one.says.test(text) ? one.weight : 0), 0)
 
-describe("rules for tasks done to material", () => {
-  it("know a language to translate into from a language spoken of", () => {
+describe("rules for tasks on given material", () => {
+  it("distinguish a target language from a language as a topic", () => {
     for (const text of ["How do I say thanks in Finnish?", "German to Thai: good night", "the Polish word for bread"]) {
       assert.isAtLeast(weight(translation, text), 5, text)
     }
@@ -15,7 +15,7 @@ describe("rules for tasks done to material", () => {
     }
   })
 
-  it("know a statement and a table by their form", () => {
+  it("recognize an SQL statement and a table by their form", () => {
     for (const text of ["select a from b where c = 1", "How do I join two tables in SQL?"]) {
       assert.isAtLeast(weight(data, text), 5, text)
     }
@@ -23,7 +23,7 @@ describe("rules for tasks done to material", () => {
     assert.strictEqual(weight(data, "Please select a present from my list"), 0)
   })
 
-  it("know getting something out of a text from making it shorter", () => {
+  it("distinguish extraction from summarization", () => {
     const [list, gist] = ["Extract all dates from this letter", "Sum up this letter"]
     assert.deepStrictEqual([weight(extraction, list) > 0, weight(summarisation, list) > 0], [true, false])
     assert.deepStrictEqual([weight(extraction, gist) > 0, weight(summarisation, gist) > 0], [false, true])

@@ -20,7 +20,7 @@ const decodeRevoked = Schema.decodeUnknownSync(ManagementKeyRevoked, exact)
 const wanted = { name: "console", scopes: ["usage:read", "keys:write", "usage:read"] }
 
 describe("management keys", () => {
-  it.live("are made by the owner, shown once, listed and revoked", () =>
+  it.live("are created by the owner, shown once, listed and revoked", () =>
     Effect.gen(function* () {
       const mail = yield* postbox()
       const service = yield* startService(mail.settings)
@@ -62,7 +62,7 @@ describe("management keys", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are made once under an idempotency key, with scopes that there are, until a time to come", () =>
+  it.live("are created once per idempotency key, with known scopes and an expiry in the future", () =>
     Effect.gen(function* () {
       const mail = yield* postbox()
       const service = yield* startService(mail.settings)

@@ -107,7 +107,7 @@ describe("the phone number of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is sent its own code, and verified by it, under whatever idempotency key another came", () =>
+  it.live("gets its own code even when another number's request used the same idempotency key", () =>
     Effect.gen(function* () {
       const { signedIn, verify } = yield* stage
       const ann = yield* signedIn("ann@example.com")
@@ -135,7 +135,7 @@ describe("the phone number of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("limits how many codes it sends, and says why it sends none", () =>
+  it.live("gets a limited number of codes, and a reason when none is sent", () =>
     Effect.gen(function* () {
       const { signedIn, verify } = yield* stage
       const ann = yield* signedIn("ann@example.com")

@@ -11,7 +11,7 @@ const decodeList = Schema.decodeUnknownSync(OwnerSessionList, { onExcessProperty
 const decodeEnded = Schema.decodeUnknownSync(SessionsEnded, { onExcessProperty: "error" })
 
 describe("the session of an owner", () => {
-  it.live("says who is signed in, until they sign out, on one page or on all", () =>
+  it.live("shows the signed-in account until it signs out, on one browser or on all", () =>
     Effect.gen(function* () {
       const mail = yield* postbox()
       const service = yield* startService(mail.settings)
@@ -55,7 +55,7 @@ describe("the session of an owner", () => {
   )
 
   it.live(
-    "is listed with its browser and address, and ends alone, with the others, or not at all for another account",
+    "is listed with its browser and address, ends alone or with all others, and cannot be ended by another account",
     () =>
       Effect.gen(function* () {
         const mail = yield* postbox()
@@ -136,7 +136,7 @@ describe("the session of an owner", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is nobody's when two cookies name a session, in any order", () =>
+  it.live("is refused when two cookies name a session, in any order", () =>
     Effect.gen(function* () {
       const mail = yield* postbox()
       const service = yield* startService(mail.settings)

@@ -7,7 +7,7 @@ import { ann, ownerStage as stage } from "../../../support/Owner.ts"
 const decode = { choices: Schema.decodeUnknownSync(NotificationChoices, { onExcessProperty: "error" }) }
 
 describe("the notifications of an account", () => {
-  it.live("go out about keys and new origins, unless the owner declined them", () =>
+  it.live("are sent for key changes and new origins, unless the owner declined them", () =>
     Effect.gen(function* () {
       const { accountId, emails, mail, one, service } = yield* stage
       const all = { low_balance: true, budget_alert: true, webhook_disabled: true, sign_in: true, key_change: true }

@@ -18,7 +18,7 @@ const stage = (env: Record<string, string> = {}) =>
   })
 
 describe("signing in", () => {
-  it.live("makes an account of an address at first, and is that account's from then on", () =>
+  it.live("creates an account for a new address, and signs in to that account from then on", () =>
     Effect.gen(function* () {
       const { mail, page, service } = yield* stage()
       const [first, second] = [page(), page()]
@@ -96,7 +96,7 @@ describe("signing in", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses an invalid address, and unknown members", () =>
+  it.live("refuses an invalid address and unknown fields", () =>
     Effect.gen(function* () {
       const { mail, page, service } = yield* stage()
       const asked = page()
@@ -131,32 +131,30 @@ describe("signing in", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "marks its cookie as one for https alone where the service is reached by it, or a trusted proxy says so",
-    () =>
-      Effect.gen(function* () {
-        const { mail, page } = yield* stage({ PUBLIC_URL: "https://example.com/gateway" })
-        const made = yield* page().signIn(mail, "ann@example.com")
-        const secure = /^__Host-svc_session=[\w-]{43}; Max-Age=2592000; Path=\/; Secure; HttpOnly; SameSite=Strict$/
-        assert.match(made.headers.getSetCookie()[0] ?? "", secure)
+  it.live("sets a cookie for https only when the client uses https, directly or by a trusted proxy's word", () =>
+    Effect.gen(function* () {
+      const { mail, page } = yield* stage({ PUBLIC_URL: "https://example.com/gateway" })
+      const made = yield* page().signIn(mail, "ann@example.com")
+      const secure = /^__Host-svc_session=[\w-]{43}; Max-Age=2592000; Path=\/; Secure; HttpOnly; SameSite=Strict$/
+      assert.match(made.headers.getSetCookie()[0] ?? "", secure)
 
-        const forwarded = { "x-forwarded-proto": "https" }
-        for (const [env, mark] of [
-          [{ TRUSTED_PROXIES: "127.0.0.1" }, secure],
-          [{}, /^svc_session=/]
-        ] as const) {
-          const other = yield* stage(env)
-          const one = other.page()
-          const { sign_in_id } = (yield* one.ask("POST", "/sign-in", { email: "ann@example.com" })).body
-          const proof = { email: "ann@example.com", sign_in_id, code: other.mail.codeFor("ann@example.com") }
-          const signed = yield* one.ask("POST", "/sign-in/verify", proof, forwarded)
-          assert.match(signed.headers.getSetCookie()[0] ?? "", mark)
-          assert.strictEqual((yield* one.ask("GET", "/session", undefined, forwarded)).body.csrf_token, one.has.csrf)
-        }
-      }).pipe(Effect.scoped)
+      const forwarded = { "x-forwarded-proto": "https" }
+      for (const [env, mark] of [
+        [{ TRUSTED_PROXIES: "127.0.0.1" }, secure],
+        [{}, /^svc_session=/]
+      ] as const) {
+        const other = yield* stage(env)
+        const one = other.page()
+        const { sign_in_id } = (yield* one.ask("POST", "/sign-in", { email: "ann@example.com" })).body
+        const proof = { email: "ann@example.com", sign_in_id, code: other.mail.codeFor("ann@example.com") }
+        const signed = yield* one.ask("POST", "/sign-in/verify", proof, forwarded)
+        assert.match(signed.headers.getSetCookie()[0] ?? "", mark)
+        assert.strictEqual((yield* one.ask("GET", "/session", undefined, forwarded)).body.csrf_token, one.has.csrf)
+      }
+    }).pipe(Effect.scoped)
   )
 
-  it.live("says what is not set up outside of a sandbox", () =>
+  it.live("names the missing setting outside a sandbox", () =>
     Effect.gen(function* () {
       const service = yield* startService({ SANDBOX: "off" })
       const { body, status } = yield* page(service.origin).ask("POST", "/sign-in", { email: "ann@example.com" })

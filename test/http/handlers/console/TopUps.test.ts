@@ -116,7 +116,7 @@ describe("/console/top-ups in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("need a signed-in owner, and a page of this service", () =>
+  it.live("require a signed-in owner and a page of this service", () =>
     Effect.gen(function* () {
       const { ask, service } = yield* signedIn()
       const stranger = page(service.origin)
@@ -130,7 +130,7 @@ describe("/console/top-ups in the sandbox", () => {
 })
 
 describe("/console/top-ups by Stripe", () => {
-  it.live("lead to its checkout, and a repeat to the same one after it did not answer", () =>
+  it.live("open its checkout, and a repeat after a lost answer opens the same one", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer
       const { ask } = yield* signedIn(stripe.env)
@@ -152,7 +152,7 @@ describe("/console/top-ups by Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are not opened outside the sandbox when it is not set up", () =>
+  it.live("are refused outside the sandbox when Stripe is not set up", () =>
     Effect.gen(function* () {
       const { ask } = yield* signedIn({ SANDBOX: "off" })
       const { body, status } = yield* ask("POST", "/top-ups", { amount_usd: 25 })

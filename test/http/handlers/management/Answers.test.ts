@@ -49,32 +49,30 @@ describe("writes of the management API", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "say on every answer, also of the edge, that no cache may keep it, and on a failed one that it is not repeated",
-    () =>
-      Effect.gen(function* () {
-        const service = yield* startService()
-        const { inferenceKey, managementKey } = yield* service.account()
-        const write = call("management.projects.create")
-        const good = bearer(managementKey)
-        const answers = yield* Effect.all([
-          send(service.api, write, good),
-          send(service.api, { ...write, body: {} }, good),
-          send(service.api, write, bearer(inferenceKey)),
-          send(service.api, write),
-          send(service.api, { method: "PUT", path: "/management/projects" }, good),
-          send(service.api, { method: "POST", path: "/management/nothing" }, good),
-          send(service.api, call("management.projects.get"), good)
-        ])
-        assert.deepStrictEqual(
-          answers.map(({ status }) => status),
-          [200, 400, 403, 401, 405, 404, 404]
-        )
-        for (const answer of answers) {
-          assert.strictEqual(answer.headers.get("cache-control"), "no-store", String(answer.status))
-          if (answer.status >= 400) assert.strictEqual(answer.headers.get("x-should-retry"), "false")
-        }
-      }).pipe(Effect.scoped)
+  it.live("forbid caches to store any answer, also of the edge, and clients to retry a failed one", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey, managementKey } = yield* service.account()
+      const write = call("management.projects.create")
+      const good = bearer(managementKey)
+      const answers = yield* Effect.all([
+        send(service.api, write, good),
+        send(service.api, { ...write, body: {} }, good),
+        send(service.api, write, bearer(inferenceKey)),
+        send(service.api, write),
+        send(service.api, { method: "PUT", path: "/management/projects" }, good),
+        send(service.api, { method: "POST", path: "/management/nothing" }, good),
+        send(service.api, call("management.projects.get"), good)
+      ])
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [200, 400, 403, 401, 405, 404, 404]
+      )
+      for (const answer of answers) {
+        assert.strictEqual(answer.headers.get("cache-control"), "no-store", String(answer.status))
+        if (answer.status >= 400) assert.strictEqual(answer.headers.get("x-should-retry"), "false")
+      }
+    }).pipe(Effect.scoped)
   )
 
   it.live("without a body reject one, and change nothing", () =>

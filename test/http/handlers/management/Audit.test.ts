@@ -153,7 +153,7 @@ describe("GET /management/audit", () => {
 })
 
 describe("a change whose audit log line", () => {
-  it.live("cannot be completed is made, and its line stays pending", () =>
+  it.live("cannot be completed takes effect, and its line stays pending", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { ask, log } = yield* customer(service)
@@ -168,7 +168,7 @@ describe("a change whose audit log line", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("cannot be opened is not made", () =>
+  it.live("cannot be written does not take effect", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { ask, log } = yield* customer(service)

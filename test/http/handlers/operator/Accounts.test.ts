@@ -66,7 +66,7 @@ describe("/operator/accounts", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("needs a reason, and answers a repeat under an idempotency key with the first answer", () =>
+  it.live("requires a reason, and replays the first answer under its idempotency key", () =>
     Effect.gen(function* () {
       const { account, operate } = yield* operatorScene()
       const path = `/accounts/${account.id}/suspend`

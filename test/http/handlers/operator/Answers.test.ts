@@ -12,7 +12,7 @@ describe("the operator's answers", () => {
     )
   )
 
-  it.effect("turn a refused change into a conflict with the same words", () =>
+  it.effect("turn a refused change into a conflict with the same message", () =>
     Effect.gen(function* () {
       for (const refused of [
         new StateRefused({ message: "It is closed" }),

@@ -4,7 +4,7 @@ import { refusal } from "../../../support/Management.ts"
 import { operatorScene } from "./scene.ts"
 
 describe("/operator/audit", () => {
-  it.live("lists what operators changed in accounts and elsewhere, by the names of their keys, page by page", () =>
+  it.live("lists the changes of operators with the names of their keys, page by page", () =>
     Effect.gen(function* () {
       const { account, key, operate, service } = yield* operatorScene()
       yield* operate("POST", `/accounts/${account.id}/suspend`, { reason: "chargeback" })

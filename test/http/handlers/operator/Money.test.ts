@@ -6,7 +6,7 @@ import { attended } from "../../../support/Things.ts"
 import { operatorScene } from "./scene.ts"
 
 describe("/operator/report", () => {
-  it.live("reports what requests earned and cost, page by page, with the totals of all", () =>
+  it.live("reports the revenue and cost of requests, page by page, with totals over all pages", () =>
     Effect.gen(function* () {
       const { account, chat, operate, service } = yield* operatorScene()
       const { body } = yield* chat
@@ -48,7 +48,7 @@ describe("/operator/report", () => {
 })
 
 describe("/operator/top-ups", () => {
-  it.live("lists top-ups that need an operator, and no others", () =>
+  it.live("lists only the top-ups that need an operator", () =>
     Effect.gen(function* () {
       const { account, operate, service } = yield* operatorScene()
       const ids = [1, 2, 3].map((digit) => String(digit).repeat(24))
@@ -71,7 +71,7 @@ describe("/operator/top-ups", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lists all top-ups of an account with what was credited and taken back", () =>
+  it.live("lists all top-ups of an account with the amounts credited and taken back", () =>
     Effect.gen(function* () {
       const { account, operate, service } = yield* operatorScene()
       const id = yield* attended(service, account.id)
@@ -85,7 +85,7 @@ describe("/operator/top-ups", () => {
 })
 
 describe("/operator/top-ups/{top_up_id}/settle and /dismiss", () => {
-  it.live("decide once per idempotency key, which they require, and never without a need", () =>
+  it.live("require an idempotency key, decide once per key, and refuse top-ups that need no decision", () =>
     Effect.gen(function* () {
       const { account, key, operate, service } = yield* operatorScene()
       const id = yield* attended(service, account.id)

@@ -61,7 +61,7 @@ describe("/operator/plans", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("refuses prices that no request could have, and unknown plans", () =>
+  it.live("refuses impossible prices and unknown plans", () =>
     Effect.gen(function* () {
       const { account, operate } = yield* operatorScene()
       const rates = { input_usd_per_million: 1, output_usd_per_million: 2 }

@@ -10,7 +10,7 @@ const unknown = `req_${"0".repeat(26)}`
 const noAttempts = { attempt_cost_usd: 0, attempt_costs: [] }
 
 describe("/operator/requests", () => {
-  it.live("shows receipts of an account with what the provider charges and with every movement", () =>
+  it.live("shows an account's receipts with the provider's cost and every transfer", () =>
     Effect.gen(function* () {
       const { account, chat, inferenceKey, operate, service } = yield* operatorScene()
       const { body } = yield* chat
@@ -66,7 +66,7 @@ describe("/operator/requests", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refunds a part and then the rest, each once, and never more than was charged", () =>
+  it.live("refunds a part and then the rest, each once, and never more than the charge", () =>
     Effect.gen(function* () {
       const { account, chat, key, operate, service } = yield* operatorScene()
       const { body } = yield* chat

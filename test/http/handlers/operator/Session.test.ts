@@ -20,7 +20,7 @@ const statusOf = (service: Service, path: string, by: Credential, method = "GET"
 
 describe("/operator/session", () => {
   it.live(
-    "exchanges an operator key for a cookie that opens the operator's operations alone, until it is signed out",
+    "exchanges an operator key for a cookie that is valid for the operator's operations only, until sign-out",
     () =>
       Effect.gen(function* () {
         const service = yield* startService()
@@ -55,7 +55,7 @@ describe("/operator/session", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("ends on every node when its key is revoked, and opens nothing to an owner", () =>
+  it.live("ends on every node when its key is revoked, and gives no access to an owner's operations", () =>
     Effect.gen(function* () {
       const one = yield* startService()
       const other = yield* startService({ DATABASE_URL: one.databaseUrl })
@@ -73,7 +73,7 @@ describe("/operator/session", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("begins only from pages of this service, and with https by a cookie that only https sends", () =>
+  it.live("begins only from pages of this service, and sets an https-only cookie over https", () =>
     Effect.gen(function* () {
       const service = yield* startService({ PUBLIC_URL: "https://gateway.example/svc" })
       const key = yield* service.operatorKey
