@@ -8,7 +8,7 @@ import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import type { AccountLine, BudgetLine } from "../operator/OperatorSql.ts"
 import { Operator, SPENT_DAYS } from "../operator/Operator.ts"
 import { confirm, yesFlag } from "./Confirm.ts"
-import { database } from "./Database.ts"
+import { database, newDatabase } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { accountOf } from "./MoneyCommands.ts"
 import { print } from "./Output.ts"
@@ -39,7 +39,7 @@ const createAccount = Command.make(
 ).pipe(
   Command.withDescription("Create an account with a balance, an inference key and a management key"),
   Command.withExamples([{ command: "npm run admin -- account create --email ann@example.com --balance-usd 25" }]),
-  Command.provide(database)
+  Command.provide(newDatabase)
 )
 
 const limitAccount = Command.make(

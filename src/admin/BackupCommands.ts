@@ -4,12 +4,18 @@ import { Command } from "effect/cli"
 import { SqlClient } from "effect/sql"
 import { DAY_MS } from "../domain/Day.ts"
 import { verifyBooks } from "../billing/Books.ts"
-import { type BackupContents, backUp, restore as restoreInto } from "../platform/database/Backup.ts"
+import {
+  type BackupContents,
+  backUp,
+  proveBackup,
+  type ProvedBackup,
+  restoreProved
+} from "../platform/database/Backup.ts"
 import { Config } from "../platform/config/Config.ts"
 import { DataDirectory } from "../platform/database/DataDirectory.ts"
 import { migrations } from "../platform/database/MigrationsSql.ts"
 import { storeErrors } from "../platform/database/Sql.ts"
-import { bareDatabase } from "./Database.ts"
+import { bareDatabase, newBareDatabase } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print, CommandRefused } from "./Output.ts"
 
@@ -80,27 +86,32 @@ export const backup = Command.make(
 /** Holds that were open at the backup are overdue when it is restored later. The gateway ends them at its first start. */
 const OLDEST_MS = 10 * 365 * DAY_MS
 
+const restoreInto = Effect.fnUntraced(function* (file: string, done: ProvedBackup) {
+  const { path } = yield* DataDirectory
+  yield* storeErrors(restoreProved(done, path))
+  const { checks, ok } = yield* verifyBooks(yield* SqlClient.SqlClient, { graceMs: OLDEST_MS })
+  const { count, parts } = sumOf(done, "table")
+  yield* print({
+    json: { ...jsonOf(file, done), ok, checks },
+    text: [
+      `Restored ${count} rows of ${parts} tables, as they were at ${done.header.created_at}.`,
+      `${checks.length} checks of the ledger: ${ok ? "all ok" : "FAILED"}.`
+    ].join("\n")
+  })
+  if (ok) return
+  const failed = checks.filter((check) => !check.ok).map(({ detail, name }) => `${name} (${detail})`)
+  return yield* new CommandRefused({ message: `The restored ledger has errors: ${failed.join(", ")}.` })
+})
+
 export const restore = Command.make(
   "restore",
   { file: Flags.backupFile },
   Effect.fn("restore")(function* ({ file }) {
-    const { path } = yield* DataDirectory
-    const done = yield* storeErrors(restoreInto(file, migrations, path))
-    const { checks, ok } = yield* verifyBooks(yield* SqlClient.SqlClient, { graceMs: OLDEST_MS })
-    const { count, parts } = sumOf(done, "table")
-    yield* print({
-      json: { ...jsonOf(file, done), ok, checks },
-      text: [
-        `Restored ${count} rows of ${parts} tables, as they were at ${done.header.created_at}.`,
-        `${checks.length} checks of the ledger: ${ok ? "all ok" : "FAILED"}.`
-      ].join("\n")
-    })
-    if (ok) return
-    const failed = checks.filter((check) => !check.ok).map(({ detail, name }) => `${name} (${detail})`)
-    return yield* new CommandRefused({ message: `The restored ledger has errors: ${failed.join(", ")}` })
+    // A file that cannot be restored must not start or create a database.
+    const done = yield* proveBackup(file, migrations)
+    yield* Effect.provide(restoreInto(file, done), newBareDatabase)
   })
 ).pipe(
   Command.withDescription("Restore a backup into an empty database and verify the ledger; stop the gateway first"),
-  Command.withExamples([{ command: "npm run admin -- restore /backups/tollgate.gz" }]),
-  Command.provide(bareDatabase)
+  Command.withExamples([{ command: "npm run admin -- restore /backups/tollgate.gz" }])
 )

@@ -17,17 +17,13 @@ import { OperatorKeys } from "../account/OperatorKeys.ts"
 import { Margins } from "../usage/Margins.ts"
 import { logLayer } from "./Output.ts"
 
-const store = prepared.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
+const store = prepared.pipe(Layer.provideMerge(sql))
 
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Plans.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Audit.layer, OperatorEvents.layer))
 )
 
-/**
- * The services of the commands, on the database of the settings. It may belong to a running service or be opened for the command
- * alone.
- */
-export const layer = Layer.mergeAll(
+const services = Layer.mergeAll(
   Customers.layer,
   Sandbox.layer,
   Margins.layer,
@@ -36,12 +32,23 @@ export const layer = Layer.mergeAll(
   SpendLimits.layer
 ).pipe(Layer.provideMerge(Ledger.layer), Layer.provideMerge(accounts), Layer.provideMerge(store))
 
-/** The services of the admin command, with the settings and the log. */
-export const database = layer.pipe(Layer.provide(logLayer), Layer.provideMerge(Config.layer))
+/**
+ * The services of the commands, on the database of the settings. It may belong to a running service or be opened for the command
+ * alone.
+ */
+export const layer = services.pipe(Layer.provideMerge(DataDirectory.layer))
+
+const withSettings = <A, E, R, E2, R2>(parts: Layer.Layer<A, E, R>, directory: Layer.Layer<DataDirectory, E2, R2>) =>
+  parts.pipe(Layer.provideMerge(directory), Layer.provide(logLayer), Layer.provideMerge(Config.layer))
+
+/** The services with the settings and the log, on a database that exists. */
+export const database = withSettings(services, DataDirectory.layerExisting)
+
+/** The same for a command that an operator may run before the first start. It creates the embedded database when there is none. */
+export const newDatabase = withSettings(services, DataDirectory.layer)
 
 /** The database alone, as it is: an empty one stays empty, and one of an earlier version stays that. */
-export const bareDatabase = sql.pipe(
-  Layer.provideMerge(DataDirectory.layer),
-  Layer.provide(logLayer),
-  Layer.provideMerge(Config.layer)
-)
+export const bareDatabase = withSettings(sql, DataDirectory.layerExisting)
+
+/** The same for a command that fills a new database. It creates the embedded database when there is none. */
+export const newBareDatabase = withSettings(sql, DataDirectory.layer)

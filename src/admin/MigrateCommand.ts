@@ -6,7 +6,7 @@ import { functions, installAll } from "../ledger/FunctionsSql.ts"
 import { grantTo } from "../platform/database/GrantsSql.ts"
 import { migrateAll } from "../platform/database/Migrations.ts"
 import { describeSqlError } from "../platform/database/SqlCondition.ts"
-import { bareDatabase } from "./Database.ts"
+import { newBareDatabase } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print, CommandRefused } from "./Output.ts"
 
@@ -42,5 +42,5 @@ export const migrate = Command.make(
     { command: "npm run admin -- migrate" },
     { command: "npm run admin -- migrate --service-role tollgate_service" }
   ]),
-  Command.provide(bareDatabase)
+  Command.provide(newBareDatabase)
 )

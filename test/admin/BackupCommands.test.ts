@@ -105,7 +105,9 @@ describe("backup and restore", () => {
       )
       const twice = yield* command(`backup ${file}`)
       assert.strictEqual(twice.code, 1)
-      assert.match(twice.stderr.join(), /cannot be written: EEXIST/)
+      assert.deepStrictEqual(twice.stderr, [
+        `error: The file ${file} already exists; \`backup\` never overwrites a file.`
+      ])
       const full = yield* command(`restore ${file}`)
       assert.match(full.stderr.join(), /The database is not empty: it has \d+ tables\. Restore into a new database/)
       assert.strictEqual((yield* query("SELECT 1 FROM account")).length, 1)
@@ -130,7 +132,10 @@ describe("backup and restore", () => {
         gzipSync(text.replace("ann@example.com", "eve@example.com")),
         /does not match its checksum/
       )
-      yield* refuses("other.gz", gzipSync("{}\n"), /it does not start as one/)
+      yield* refuses("other.gz", gzipSync("{}\n"), /other\.gz is not a backup of tollgate\.$/)
+      yield* refuses("text.txt", Buffer.from("a text\n"), /text\.txt is not a backup of tollgate\.$/)
+      const missing = yield* commandWith({ DATABASE_URL: other }, `restore ${join(directory, "missing.gz")}`)
+      assert.deepStrictEqual(missing.stderr, [`error: There is no file ${join(directory, "missing.gz")}.`])
       yield* refuses("later.gz", gzipSync(text.replace('"name":"baseline"', '"name":"later"')), /use that version/)
       const empty = yield* commandWith({ DATABASE_URL: other }, `backup ${join(directory, "empty.gz")}`)
       assert.match(empty.stderr.join(), /The database is empty/)
@@ -161,6 +166,16 @@ describe("backup and restore", () => {
       assert.isTrue(readFileSync(join(to, "files", "file_01")).equals(bytes))
       assert.strictEqual(readFileSync(join(to, "secrets.key"), "utf8"), readFileSync(join(from, "secrets.key"), "utf8"))
       assert.strictEqual((yield* run(to, "account show ann@example.com")).balance_usd, 3)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("start and create no database for a file that cannot be restored", () =>
+    Effect.gen(function* () {
+      const directory = join(yield* temporaryDirectory, "data")
+      const file = join(directory, "missing.gz")
+      const said = yield* commandWith({ DATA_DIR: directory }, `restore ${file}`)
+      assert.deepStrictEqual([said.code, said.stderr], [1, [`error: There is no file ${file}.`]])
+      assert.isFalse(existsSync(directory))
     }).pipe(Effect.scoped)
   )
 })

@@ -203,19 +203,31 @@ const load = (sql: SqlClient.SqlClient, path: string, directory: string) =>
     )
   })
 
+/** A backup that was read as a whole and proved, and the migrations that its database had run. */
+export interface ProvedBackup extends BackupContents {
+  readonly path: string
+  readonly known: MigrationRecord
+  readonly migrations: MigrationRecord
+}
+
+/** Reads a whole backup, proves its checksums, and checks that this version can restore it. Needs no database. */
+export const proveBackup = (path: string, known: MigrationRecord) =>
+  Effect.gen(function* () {
+    const contents = yield* readBackup(path)
+    return { ...contents, path, known, migrations: yield* migrationsOf(contents.header, known) } satisfies ProvedBackup
+  })
+
 /**
- * Restores a backup into an empty database, and its files into the data directory. It reads the whole file first, so a damaged one
- * changes nothing. Schema and rows commit together. A backup of an earlier version is brought up to date.
+ * Restores a proved backup into an empty database, and its files into the data directory. Schema and rows commit together. A backup of an
+ * earlier version is brought up to date.
  */
-export const restore = (path: string, known: MigrationRecord, dataDirectory: string) =>
+export const restoreProved = ({ known, manifest, migrations, path }: ProvedBackup, dataDirectory: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { header, manifest } = yield* readBackup(path)
-    const migrations = yield* migrationsOf(header, known)
     yield* checkFiles(dataDirectory, manifest)
     const before = yield* tableNames(sql)
     if (before.length > 0) {
-      const message = `The database is not empty: it has ${before.length} tables. Restore into a new database`
+      const message = `The database is not empty: it has ${before.length} tables. Restore into a new database.`
       return yield* new BackupRefused({ message })
     }
     const work = Effect.gen(function* () {
@@ -229,5 +241,4 @@ export const restore = (path: string, known: MigrationRecord, dataDirectory: str
     })
     yield* Effect.provideService(sql.withTransaction(work), StatementTimeout, Infinity)
     yield* Effect.provideService(analyze(sql), StatementTimeout, Infinity)
-    return { header, manifest } satisfies BackupContents
   })

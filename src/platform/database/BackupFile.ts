@@ -49,6 +49,9 @@ export const headerOf = (facts: Omit<BackupHeader, "format" | "format_version">)
 /** The file cannot be written or read, or is not a complete backup. */
 export class BackupFileError extends Data.TaggedError("BackupFileError")<{ readonly message: string }> {}
 
+const alreadyExists = (path: string) =>
+  new BackupFileError({ message: `The file ${path} already exists; \`backup\` never overwrites a file.` })
+
 const describe = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 const attempt = <A>(what: string, body: () => Promise<A>): Effect.Effect<A, BackupFileError> =>
@@ -79,7 +82,10 @@ export const writeBackup = (path: string, header: BackupHeader) =>
     const partial = `${path}.part`
     const cannot = `The file ${path} cannot be written`
     yield* attempt(cannot, async () => {
-      const handle = await open(path, "wx", 0o600)
+      const handle = await open(path, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "EEXIST") throw alreadyExists(path)
+        throw error
+      })
       await handle.close()
       await rm(path)
     })
@@ -175,19 +181,37 @@ interface Marker {
 const sameParts = (one: ReadonlyArray<BackupPart>, other: ReadonlyArray<BackupPart>) =>
   JSON.stringify(one) === JSON.stringify(other)
 
+const isOtherFile = ({ code }: NodeJS.ErrnoException) =>
+  code === undefined || code === "EISDIR" || (code.startsWith("Z_") && code !== "Z_BUF_ERROR")
+
+/** Returns what an operator must know of a file whose header cannot be read. */
+const headerProblem = (path: string, error: unknown): unknown => {
+  const found = error as NodeJS.ErrnoException
+  if (found.code === "ENOENT") return new BackupFileError({ message: `There is no file ${path}.` })
+  return isOtherFile(found) ? new BackupFileError({ message: `${path} is not a backup of tollgate.` }) : error
+}
+
+const firstLineOf = async (path: string, lines: AsyncGenerator<unknown>): Promise<BackupHeader> => {
+  try {
+    const { value } = await lines.next()
+    if (!isHeader(value)) throw new Error("it does not start as one")
+    return value
+  } catch (error) {
+    throw headerProblem(path, error)
+  }
+}
+
 const readAll = async (path: string, reader: BackupReader) => {
-  let header: BackupHeader | undefined
+  const lines = linesOf(path)
+  const header = await firstLineOf(path, lines)
+  if (header.format_version !== FORMAT_VERSION) throw new Error(`its format version is ${header.format_version}`)
   let manifest: BackupManifest | undefined
   let current:
     | { readonly kind: BackupPart["kind"]; readonly name: string; count: number; readonly hash: Hash }
     | undefined
   const found: Array<BackupPart> = []
-  for await (const value of linesOf(path)) {
-    if (header === undefined) {
-      if (!isHeader(value)) throw new Error("it does not start as one")
-      if (value.format_version !== FORMAT_VERSION) throw new Error(`its format version is ${value.format_version}`)
-      header = value
-    } else if (typeof value === "string") {
+  for await (const value of lines) {
+    if (typeof value === "string") {
       if (current === undefined) throw new Error("a row belongs to no table")
       note(current.hash, value)
       current.count += 1
@@ -211,7 +235,7 @@ const readAll = async (path: string, reader: BackupReader) => {
       } else if (last !== undefined) manifest = last
     }
   }
-  if (header === undefined || manifest === undefined) throw new Error("its end is missing")
+  if (manifest === undefined) throw new Error("its end is missing")
   if (!sameParts(found, manifest.parts)) throw new Error("its manifest lists other parts")
   return { header, manifest }
 }

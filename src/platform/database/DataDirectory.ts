@@ -87,23 +87,18 @@ const create = (path: string, embedded: boolean) => {
   for (const directory of [...created, path]) chmodSync(directory, statSync(directory).mode | 0o001)
 }
 
-/**
- * Creates the directory for the service's files and returns its path. With `embedded`, the database server's account must be able to
- * reach it as well. When it cannot reach the default directory, the function uses another one and logs that. Fails with an error that
- * names DATA_DIR when the directory is not writable, or when an explicitly set one is not reachable.
- */
-export const prepareDataDirectory = Effect.fn("prepareDataDirectory")(function* (options: {
+interface DirectoryOptions {
   readonly directory: string
   readonly explicit: boolean
   readonly embedded: boolean
   readonly fallback?: string
-}) {
+}
+
+/** Returns the path of the directory for the service's files, which may not exist yet. Fails as `prepareDataDirectory` does. */
+const locate = Effect.fnUntraced(function* (options: DirectoryOptions) {
   const account = serverAccount(join(options.directory, "postgres"))
   const parent = yield* attempt(options.directory, () => reachable(dirname(options.directory), account))
-  if (parent || !options.embedded) {
-    yield* attempt(options.directory, () => create(options.directory, options.embedded))
-    return options.directory
-  }
+  if (parent || !options.embedded) return options.directory
   if (options.explicit) {
     return yield* new StartError({
       message:
@@ -111,13 +106,24 @@ export const prepareDataDirectory = Effect.fn("prepareDataDirectory")(function* 
         "embedded PostgreSQL runs as; set DATA_DIR to a directory below public ones, or set DATABASE_URL"
     })
   }
-  const fallback = options.fallback ?? fallbackDirectory
-  yield* Effect.logInfo(
-    `Data is kept in ${fallback}: the embedded PostgreSQL runs as an unprivileged user, which cannot reach ` +
-      `${options.directory}. Set DATA_DIR to keep it elsewhere.`
-  )
-  yield* attempt(fallback, () => create(fallback, true))
-  return fallback
+  return options.fallback ?? fallbackDirectory
+})
+
+/**
+ * Creates the directory for the service's files and returns its path. With `embedded`, the database server's account must be able to
+ * reach it as well. When it cannot reach the default directory, the function uses another one and logs that. Fails with an error that
+ * names DATA_DIR when the directory is not writable, or when an explicitly set one is not reachable.
+ */
+export const prepareDataDirectory = Effect.fn("prepareDataDirectory")(function* (options: DirectoryOptions) {
+  const path = yield* locate(options)
+  if (path !== options.directory) {
+    yield* Effect.logInfo(
+      `Data is kept in ${path}: the embedded PostgreSQL runs as an unprivileged user, which cannot reach ` +
+        `${options.directory}. Set DATA_DIR to keep it elsewhere.`
+    )
+  }
+  yield* attempt(path, () => create(path, options.embedded))
+  return path
 })
 
 /** The directory that the service uses for its files. */
@@ -131,6 +137,23 @@ export class DataDirectory extends Context.Service<DataDirectory, { readonly pat
       const { data, database } = yield* Config
       const path = yield* prepareDataDirectory({ ...data, embedded: database.url === undefined })
       return { path }
+    })
+  )
+
+  /**
+   * The same for a command that needs data. Fails, and creates nothing, when the embedded database would be a new one, because DATA_DIR is
+   * wrong then.
+   */
+  static readonly layerExisting = Layer.unwrap(
+    Effect.gen(function* () {
+      const { data, database } = yield* Config
+      if (database.url !== undefined) return DataDirectory.layer
+      const path = yield* locate({ ...data, embedded: true })
+      // A gateway that is at its first start has written the file of the owner, and the command waits for it.
+      if (existsSync(join(path, "postgres", "PG_VERSION")) || existsSync(ownerFile(path))) return DataDirectory.layer
+      return yield* new StartError({
+        message: `\`DATA_DIR\` must hold a tollgate database; ${path} has none. Set DATA_DIR or DATABASE_URL.`
+      })
     })
   )
 }

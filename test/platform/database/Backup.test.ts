@@ -6,12 +6,15 @@ import { fileURLToPath } from "node:url"
 import { verifyBooks } from "../../../src/billing/Books.ts"
 import { functions, install } from "../../../src/ledger/FunctionsSql.ts"
 import { commitGroup } from "../../../src/ledger/LedgerSql.ts"
-import { backUp, restore } from "../../../src/platform/database/Backup.ts"
-import { migrate } from "../../../src/platform/database/Migrations.ts"
+import { backUp, proveBackup, restoreProved } from "../../../src/platform/database/Backup.ts"
+import { migrate, type MigrationRecord } from "../../../src/platform/database/Migrations.ts"
 import { migrations } from "../../../src/platform/database/MigrationsSql.ts"
 import { close, hold } from "../../ledger/Fixture.ts"
 import { emptyDatabase, layerUrl } from "../../support/Database.ts"
 import { temporaryDirectory } from "../../support/Directories.ts"
+
+const restore = (file: string, known: MigrationRecord, directory: string) =>
+  Effect.flatMap(proveBackup(file, known), (proved) => restoreProved(proved, directory))
 
 /** The schema of a later version. */
 const later = {
