@@ -1,12 +1,14 @@
 /** The commands that bound what providers cost in a day. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
+import { hosts } from "../AppProviders.ts"
 import { OPERATOR } from "../billing/Customers.ts"
+import { listedProviders } from "../catalogue/Providers.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { ALL, SpendLimits } from "../operator/SpendLimits.ts"
 import type { SpendLine } from "../usage/ProviderSpendSql.ts"
 import { database } from "./Database.ts"
-import { print } from "./Output.ts"
+import { CommandRefused, print } from "./Output.ts"
 import * as PlanFlags from "./PlanFlags.ts"
 import { tableOf } from "./Table.ts"
 
@@ -46,7 +48,13 @@ const limit = Command.make(
   "limit",
   { provider: PlanFlags.providerArgument, usd: PlanFlags.dailyLimit },
   Effect.fn("spend limit")(function* ({ provider, usd: { value } }) {
-    yield* (yield* SpendLimits).set(provider, value, OPERATOR)
+    const ids = [...listedProviders, ...(yield* hosts)].map(({ id }) => id)
+    yield* (yield* SpendLimits).set({ provider, limit: value, known: (id) => ids.includes(id) }, OPERATOR).pipe(
+      Effect.catchTag("Failure", () => {
+        const message = `There is no provider ${provider}; the providers are ${ids.toSorted().join(", ")}, and ${ALL} is all together.`
+        return Effect.fail(new CommandRefused({ message }))
+      })
+    )
     const whose = provider === ALL ? "All providers together" : provider
     yield* print({
       json: { provider, limit_usd: value === null ? null : usdFromNano(value) },

@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type OperatorActor, OperatorEvents } from "../account/OperatorEvents.ts"
 import { dayOf } from "../domain/Day.ts"
+import { failure, type Failure } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { EVERY_PROVIDER } from "../usage/ProviderSpend.ts"
@@ -16,8 +17,14 @@ export class SpendLimits extends Context.Service<
   {
     /** Returns every bound with the cost of the current day. */
     readonly lines: Effect.Effect<ReadonlyArray<SpendLine>, Unavailable>
-    /** Sets the bound of a provider, or of `all`, in nano-USD; null removes it. */
-    readonly set: (provider: string, limit: Nano | null, actor: OperatorActor) => Effect.Effect<void, Unavailable>
+    /**
+     * Sets the bound of a provider, or of `all`, in nano-USD; null removes it. Fails with `NotFound` for a provider outside `known`, unless
+     * it removes a bound: a provider may be gone whose bound is not.
+     */
+    readonly set: (
+      bound: { readonly provider: string; readonly limit: Nano | null; readonly known: (provider: string) => boolean },
+      actor: OperatorActor
+    ) => Effect.Effect<void, Failure | Unavailable>
   }
 >()("tollgate/operator/SpendLimits") {
   static readonly layer = Layer.effect(
@@ -27,9 +34,13 @@ export class SpendLimits extends Context.Service<
       const events = yield* OperatorEvents
       return SpendLimits.of({
         lines: Effect.flatMap(Clock.currentTimeMillis, (now) => storeErrors(spendLines(sql, dayOf(now)))),
-        set: (provider, limit, actor) =>
+        set: ({ known, limit, provider }, actor) =>
           Effect.gen(function* () {
             const former = yield* setSpendLimit(sql, provider === ALL ? EVERY_PROVIDER : provider, limit)
+            const removes = limit === null && former !== null
+            if (provider !== ALL && !removes && !known(provider))
+              return yield* failure({ _tag: "NotFound", what: "provider", id: provider })
+            if (former === limit) return
             yield* events.append({
               type: "provider_spend.limited",
               actor,

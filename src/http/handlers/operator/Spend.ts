@@ -3,7 +3,6 @@ import { HttpServerResponse } from "effect/http"
 import { ProviderSpendLimit } from "../../../../schemas/operator/Spend.ts"
 import { Catalogue } from "../../../catalogue/Catalogue.ts"
 import { decoder } from "../../../dialects/Decode.ts"
-import { failure } from "../../../domain/Failure.ts"
 import { nanoFromUsd, usdFromNano } from "../../../domain/Money.ts"
 import { ALL, SpendLimits } from "../../../operator/SpendLimits.ts"
 import { readJson } from "../../edge/Body.ts"
@@ -31,10 +30,9 @@ export const operatorSpendHandlers = Effect.gen(function* () {
     setSpendLimit: ({ params: { provider }, request }) =>
       Effect.gen(function* () {
         const { limit_usd: usd } = yield* Effect.fromResult(decodeLimit(yield* readJson(request)))
-        if (provider !== ALL && catalogue.current().provider(provider) === undefined) {
-          return yield* failure({ _tag: "NotFound", what: "provider", id: provider })
-        }
-        yield* limits.set(provider, usd === null ? null : (nanoFromUsd(usd) ?? 0n), yield* asActor)
+        const known = (id: string) => catalogue.current().provider(id) !== undefined
+        const limit = usd === null ? null : (nanoFromUsd(usd) ?? 0n)
+        yield* limits.set({ provider, limit, known }, yield* asActor)
         return HttpServerResponse.jsonUnsafe({ data: { object: "provider_spend", provider, limit_usd: usd } })
       })
   })
