@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { hashKey, type MadeKey } from "./Keys.ts"
+import { OperatorEvents } from "./OperatorEvents.ts"
 import {
   insertOperatorKey,
   type OperatorKeyRow,
@@ -12,12 +13,18 @@ import {
   revokeOperatorKey
 } from "./OperatorKeysSql.ts"
 
+/** The actor of every change of operator keys in the audit log. */
+const COMMAND_LINE = { id: "command-line" }
+
 const PREFIX = "svc_ok_"
 
 const wellFormed = /^svc_ok_[A-Za-z0-9_-]{43}$/
 
 /** Reports whether a string has the form of an operator key. */
 export const isOperatorKey = (key: string): boolean => wellFormed.test(key)
+
+/** What the audit log records of a key. */
+type RecordedKey = Pick<OperatorKeyRow, "id" | "name" | "expires_at">
 
 /**
  * The keys of operators. Each opens every account, so only the command line makes them. No cache holds one: each request reads it from
@@ -41,19 +48,35 @@ export class OperatorKeys extends Context.Service<
 >()("tollgate/account/OperatorKeys") {
   static readonly layer = Layer.effect(
     OperatorKeys,
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      OperatorKeys.of({
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const events = yield* OperatorEvents
+      const record = (type: "operator_key.created" | "operator_key.revoked", key: RecordedKey) =>
+        events.append({
+          type,
+          actor: COMMAND_LINE,
+          resource: { type: "operator_key", id: key.id },
+          changes: { name: key.name, expires_at: key.expires_at?.toISOString() ?? null }
+        })
+      return OperatorKeys.of({
         create: ({ expiresAt, name }) =>
-          Effect.suspend(() => {
+          Effect.gen(function* () {
             const id = newResourceId()
             const key = PREFIX + randomBytes(32).toString("base64url")
-            const stored = { hash: hashKey(key), last4: key.slice(-4) }
-            return Effect.as(storeErrors(insertOperatorKey(sql, { id, name, expiresAt, ...stored })), { id, key })
-          }),
+            yield* insertOperatorKey(sql, { id, name, expiresAt, hash: hashKey(key), last4: key.slice(-4) })
+            yield* record("operator_key.created", { id, name, expires_at: expiresAt })
+            return { id, key }
+          }).pipe(sql.withTransaction, storeErrors),
         list: storeErrors(operatorKeys(sql)),
-        revoke: (id) => storeErrors(revokeOperatorKey(sql, id)),
+        revoke: (id) =>
+          Effect.gen(function* () {
+            const revoked = yield* revokeOperatorKey(sql, id)
+            if (revoked === undefined) return false
+            yield* record("operator_key.revoked", revoked)
+            return true
+          }).pipe(sql.withTransaction, storeErrors),
         find: (key) => (isOperatorKey(key) ? storeErrors(operatorKeyByHash(sql, hashKey(key))) : Effect.undefined)
       })
-    )
+    })
   )
 }

@@ -32,10 +32,15 @@ export const operatorKeys = (sql: Sql): Effect.Effect<ReadonlyArray<OperatorKeyR
       CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END AS state
     FROM operator_key ORDER BY created_at DESC, id DESC`
 
-export const revokeOperatorKey = (sql: Sql, id: string): Effect.Effect<boolean, SqlError.SqlError> =>
+/** Revokes a key and returns it; undefined when no unrevoked key has this ID. */
+export const revokeOperatorKey = (
+  sql: Sql,
+  id: string
+): Effect.Effect<Pick<OperatorKeyRow, "id" | "name" | "expires_at"> | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql`UPDATE operator_key SET revoked_at = now() WHERE id = ${id} AND revoked_at IS NULL RETURNING 1`,
-    (rows) => rows.length === 1
+    sql<Pick<OperatorKeyRow, "id" | "name" | "expires_at">>`UPDATE operator_key SET revoked_at = now()
+      WHERE id = ${id} AND revoked_at IS NULL RETURNING id, name, expires_at`,
+    (rows) => rows[0]
   )
 
 /** Returns the ID of the active key with this hash. */

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { OperatorEvents } from "../../src/account/OperatorEvents.ts"
 import { isOperatorKey, OperatorKeys } from "../../src/account/OperatorKeys.ts"
 import { withoutSecrets } from "../../src/account/SecretForms.ts"
 import { layer as database } from "../support/Database.ts"
 
-const rooms = OperatorKeys.layer.pipe(Layer.provideMerge(database))
+const rooms = OperatorKeys.layer.pipe(Layer.provideMerge(OperatorEvents.layer), Layer.provideMerge(database))
 
 describe("OperatorKeys", () => {
   it.effect("creates a key of which the database keeps only a digest, finds it, lists it and revokes it once", () =>

@@ -15,6 +15,21 @@ describe("operator-key", () => {
       assert.deepStrictEqual(yield* json(`operator-key revoke ${made.id}`), { id: made.id, revoked: true })
       const again = yield* command(`operator-key revoke ${made.id}`)
       assert.deepStrictEqual(again.stderr, [`error: There is no unrevoked operator key with the id ${made.id}`])
+      const audit = yield* json("audit --operators")
+      assert.deepStrictEqual(
+        audit.data.map(({ actor, changes, resource, type }: Record<string, unknown>) => ({
+          actor,
+          changes,
+          resource,
+          type
+        })),
+        ["operator_key.revoked", "operator_key.created"].map((type) => ({
+          actor: { id: "command-line" },
+          changes: { name: "support", expires_at: made.expires_at },
+          resource: { type: "operator_key", id: made.id },
+          type
+        }))
+      )
       const text = (yield* command("operator-key list")).stdout.join("\n")
       assert.match(text, new RegExp(`^${made.id}  support  svc_ok_\\.\\.\\.\\S{4}  revoked`, "m"))
       const endless = yield* command("operator-key create --expires-in-days 0")
