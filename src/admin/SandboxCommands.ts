@@ -1,16 +1,31 @@
 /** The command that ends a sandbox, so that its database can serve real providers. */
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { Command } from "effect/cli"
+import { SqlClient } from "effect/sql"
 import { OPERATOR } from "../billing/Customers.ts"
 import { hasTraces, Sandbox } from "../billing/Sandbox.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
+import { isServed, storeErrors } from "../platform/database/Sql.ts"
+import { confirmLoss, yesToLossFlag } from "./Confirm.ts"
 import { database } from "./Database.ts"
 import { print, CommandRefused } from "./Output.ts"
 
+/** Whether a gateway serves the database. PostgreSQL lists the connections of one that has just stopped for a moment. */
+const stillServed = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  storeErrors(isServed(sql)).pipe(
+    Effect.repeat({ schedule: Schedule.spaced("100 millis"), times: 10, until: (served) => !served })
+  )
+)
+
 const clear = Command.make(
   "clear",
-  {},
-  Effect.fn("sandbox clear")(function* () {
+  { yes: yesToLossFlag },
+  Effect.fn("sandbox clear")(function* ({ yes }) {
+    if (yield* stillServed) {
+      const message = "A gateway serves this database. Stop every gateway, then run this command again."
+      return yield* new CommandRefused({ message })
+    }
+    yield* confirmLoss("Void all simulated money and revoke the demo keys for good", yes)
     const { accounts, keys, left, requests, simulated } = yield* (yield* Sandbox).clear(OPERATOR)
     yield* print({
       json: {
@@ -31,7 +46,10 @@ const clear = Command.make(
   })
 ).pipe(
   Command.withDescription("Void all simulated money and revoke the demo keys; stop the service first"),
-  Command.withExamples([{ command: "npm run admin -- sandbox clear" }]),
+  Command.withExamples([
+    { command: "npm run admin -- sandbox clear" },
+    { command: "npm run admin -- sandbox clear --yes" }
+  ]),
   Command.provide(database)
 )
 

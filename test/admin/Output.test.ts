@@ -27,7 +27,7 @@ describe("help", () => {
         "key revoke": ["--id", "--json"],
         topup: ["--email", "--amount-usd", "--reference", "--yes", "--json"],
         adjust: ["--email", "--amount-usd", "--reason", "--reference", "--yes", "--json"],
-        "sandbox clear": ["--json"],
+        "sandbox clear": ["--yes", "--json"],
         audit: ["--email", "--pending", "--json"],
         "ledger verify": ["--json"]
       }

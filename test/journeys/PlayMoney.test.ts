@@ -259,7 +259,7 @@ describe("the database of a former sandbox", () => {
             assert.strictEqual((yield* chat(kept, inferenceKey, only("azure"))).status, 200)
           })
         )
-        const { code, stdout } = yield* commandWith({ DATABASE_URL }, "sandbox clear --json")
+        const { code, stdout } = yield* commandWith({ DATABASE_URL }, "sandbox clear --yes --json")
         const cleared = JSON.parse(stdout.join(""))
         assert.deepStrictEqual([code, cleared.accounts, cleared.left_usd, cleared.keys_revoked], [0, 1, 0, 0])
         assert.isAbove(cleared.simulated_usd, 20)

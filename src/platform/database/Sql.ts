@@ -71,13 +71,27 @@ export interface ConnectOptions {
   readonly called: string
   /** Whether PostgreSQL avoids plans that scan a whole table; true when absent. Only work that reads whole tables sets it to false. */
   readonly readsByIndex?: boolean
+  /** The name under which PostgreSQL lists the connections; that of a gateway when absent. */
+  readonly applicationName?: string
 }
 
 interface MultiHostOptions extends ConnectOptions {
   readonly hosts: DatabaseHosts
 }
 
-const session = { connectTimeout: "5 seconds", applicationName: "tollgate" } as const
+/** The name of a gateway's connections, and of those of a command. */
+const GATEWAY = "tollgate"
+const COMMAND = "tollgate-admin"
+
+const sessionOf = ({ applicationName = GATEWAY }: ConnectOptions) =>
+  ({ connectTimeout: "5 seconds", applicationName }) as const
+
+/** Whether a gateway is connected to this database. A command's own connections have another name. */
+export const isServed = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = ${GATEWAY} LIMIT 1`,
+    (rows) => rows.length > 0
+  )
 
 const pool = (
   options: MultiHostOptions,
@@ -86,7 +100,7 @@ const pool = (
 ) =>
   PgPool.make(
     options.hosts.at({
-      ...session,
+      ...sessionOf(options),
       ...size,
       connectionTTL: "30 minutes",
       startupParameters: {
@@ -120,13 +134,15 @@ const ownPool = (options: MultiHostOptions) =>
     { plan_cache_mode: "force_generic_plan" }
   )
 
-const silenceOf = ({ hosts }: MultiHostOptions) =>
+const silenceOf = (options: MultiHostOptions) =>
   makeSilence({
     ask: Effect.scoped(
-      Effect.flatMap(PgConnection.make(hosts.at(session)), (connection) => connection.query("SELECT 1"))
+      Effect.flatMap(PgConnection.make(options.hosts.at(sessionOf(options))), (connection) =>
+        connection.query("SELECT 1")
+      )
     ),
-    received: hosts.received,
-    closeAllConnections: hosts.closeAllConnections
+    received: options.hosts.received,
+    closeAllConnections: options.hosts.closeAllConnections
   })
 
 const oldestVersion = 15
@@ -156,7 +172,7 @@ export const connect = Effect.fn("connect")(
     )
     const sql = withWakeups(
       withStatements(client, yield* ownPool(options), watched),
-      yield* makeWakeups(options.hosts.at(session))
+      yield* makeWakeups(options.hosts.at(sessionOf(options)))
     )
     yield* checkVersion(sql, options.called).pipe(
       Effect.retry({
@@ -183,7 +199,10 @@ export const layerOf = <E, R>(client: Effect.Effect<SqlClient.SqlClient, E, R>) 
  */
 const connectionsFor = (poolSize: number): number => Math.max(60, 2 * poolSize + 20)
 
-const connectedLayer = (embedded: typeof startPostgres, readsByIndex: boolean) =>
+const connectedLayer = (
+  embedded: typeof startPostgres,
+  options: Pick<ConnectOptions, "readsByIndex" | "applicationName">
+) =>
   layerOf(
     Effect.gen(function* () {
       const { database } = yield* Config
@@ -195,14 +214,14 @@ const connectedLayer = (embedded: typeof startPostgres, readsByIndex: boolean) =
             url: (yield* embedded({ dataDirectory: path, settings })).url,
             poolSize,
             called: "The embedded PostgreSQL",
-            readsByIndex
+            ...options
           })
-        : connect({ url: database.url, poolSize, called: "The database of DATABASE_URL", readsByIndex })
+        : connect({ url: database.url, poolSize, called: "The database of DATABASE_URL", ...options })
     })
   )
 
 /** The service's database: that of DATABASE_URL, or an embedded server that lives as long as the layer. */
-export const layer = connectedLayer(startPostgres, true)
+export const layer = connectedLayer(startPostgres, {})
 
 /** The service's database for a command that runs beside it. The command uses the service's embedded server and may scan whole tables. */
-export const layerCommand = connectedLayer(connectEmbedded, false)
+export const layerCommand = connectedLayer(connectEmbedded, { readsByIndex: false, applicationName: COMMAND })
