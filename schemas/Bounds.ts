@@ -51,6 +51,9 @@ export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0, { message
 /** An amount in US dollars, never negative. */
 export const Usd = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0, { message: "must be a number of at least 0" }))
 
+/** A text with at least one character. */
+export const NonEmptyText = Schema.String.check(Schema.isMinLength(1, { message: "must be a non-empty string" }))
+
 /** The number of characters of a text as JSON Schema counts them: Unicode code points. */
 export const charactersOf = (text: string): number => {
   let characters = 0

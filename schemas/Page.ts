@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ResourceId } from "./Ids.ts"
 
 /** The number of entries on a page: 1 to 100; default 50. */
 export const Limit = Schema.Int.check(
@@ -7,3 +8,10 @@ export const Limit = Schema.Int.check(
 
 /** The number of entries on a page when a request sets no `limit`. */
 export const DEFAULT_LIMIT = 50
+
+/** The page of a list, newest first, whose entries have resource ids. */
+export const ResourcePage = {
+  limit: Schema.optionalKey(Limit),
+  /** The `next_cursor` of the previous page. */
+  cursor: Schema.optionalKey(ResourceId)
+}

@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { Count, sized } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
-import { Limit } from "../Page.ts"
 
 /** The types of events. */
 export const WebhookEventType = Schema.Literals(["video.completed", "video.failed", "budget.threshold"])
@@ -132,10 +131,3 @@ export const WebhookTest = Schema.Struct({
   })
 }).annotate({ identifier: "WebhookTest" })
 export type WebhookTest = typeof WebhookTest.Type
-
-/** The page of a list of webhooks or of deliveries. */
-export const WebhookPage = {
-  limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the previous page. */
-  cursor: Schema.optionalKey(ResourceId)
-}

@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
 import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
+import { ResourcePage } from "../Page.ts"
 import { idempotency } from "../inference/ChatGroup.ts"
 import { operation } from "../Operation.ts"
 import {
@@ -13,7 +14,6 @@ import {
   WebhookEndpoint,
   WebhookEndpointWithSecret,
   WebhookList,
-  WebhookPage,
   WebhookTest
 } from "./Webhooks.ts"
 
@@ -39,7 +39,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       success: WebhookEndpointWithSecret,
       error: [ConflictError, IdempotencyError]
     }).annotateMerge(operation("webhooks.create", "Register a webhook; the response shows its secret once", free)),
-    HttpApiEndpoint.get("listWebhooks", "/webhooks", { query: WebhookPage, success: WebhookList }).annotateMerge(
+    HttpApiEndpoint.get("listWebhooks", "/webhooks", { query: ResourcePage, success: WebhookList }).annotateMerge(
       operation("webhooks.list", "List webhooks, newest first", free)
     ),
     HttpApiEndpoint.get("getWebhook", "/webhooks/:webhook_id", {
@@ -55,7 +55,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     }).annotateMerge(operation("webhooks.update", "Change a webhook, or enable it again", free)),
     HttpApiEndpoint.get("listDeliveries", "/webhooks/:webhook_id/deliveries", {
       params,
-      query: WebhookPage,
+      query: ResourcePage,
       success: WebhookDeliveryList,
       error: NotFoundError
     }).annotateMerge(operation("webhooks.deliveries", "List the deliveries of a webhook, newest first", free)),

@@ -2,8 +2,8 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OwnerAccess } from "../Access.ts"
 import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
+import { ResourcePage } from "../Page.ts"
 import { idempotency } from "../inference/ChatGroup.ts"
-import { KeyPage } from "../management/Keys.ts"
 import { operation } from "../Operation.ts"
 import { ManagementKeyList, ManagementKeyRevoked, ManagementKeyWithSecret, NewManagementKey } from "./ManagementKeys.ts"
 
@@ -14,7 +14,7 @@ const writes = { limit: "console_writes", charge: "free" } as const
 export class ConsoleManagementKeysGroup extends HttpApiGroup.make("consoleManagementKeys")
   .add(
     HttpApiEndpoint.get("listManagementKeys", "/console/management-keys", {
-      query: KeyPage,
+      query: ResourcePage,
       success: ManagementKeyList
     }).annotateMerge(operation("console.management_keys.list", "List management keys, newest first", reads)),
     HttpApiEndpoint.post("createManagementKey", "/console/management-keys", {

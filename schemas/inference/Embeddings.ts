@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
-import { Count, sized, textOf, Usd } from "../Bounds.ts"
+import { Count, NonEmptyText, sized, textOf, Usd } from "../Bounds.ts"
 import { ModelString } from "../Ids.ts"
 import { operation } from "../Operation.ts"
 import { BalanceWarning } from "../Routing.ts"
@@ -10,7 +10,6 @@ import { idempotency, paidErrors } from "./ChatGroup.ts"
 /** The maximum number of inputs in one request, as at OpenAI. */
 export const MAX_INPUTS = 2_048
 
-const Text = Schema.String.check(Schema.isMinLength(1, { message: "must be a non-empty string" }))
 const Tokens = Schema.Array(Count).check(Schema.isMinLength(1, { message: "must be a non-empty array of tokens" }))
 
 /** An embeddings request. Unknown fields are rejected; a null counts as absent. */
@@ -21,8 +20,8 @@ export const EmbeddingsRequest = Schema.Struct({
    * A text, up to 2,048 texts, the tokens of one text, or the tokens of up to 2,048 texts. Models that accept only texts reject tokens.
    */
   input: Schema.Union([
-    Text,
-    Schema.Array(Text).check(...sized(1, MAX_INPUTS, "items")),
+    NonEmptyText,
+    Schema.Array(NonEmptyText).check(...sized(1, MAX_INPUTS, "items")),
     Tokens,
     Schema.Array(Tokens).check(...sized(1, MAX_INPUTS, "items"))
   ]),

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Count, integer, sized, Usd } from "../Bounds.ts"
+import { Count, integer, NonEmptyText, sized, Usd } from "../Bounds.ts"
 import { ModelString } from "../Ids.ts"
 import { ChatCompletionRequest } from "./ChatCompletions.ts"
 
@@ -22,8 +22,6 @@ export const EstimateRequest = Schema.Struct({
 }).annotate({ identifier: "EstimateRequest" })
 export type EstimateRequest = typeof EstimateRequest.Type
 
-const Text = Schema.String.check(Schema.isMinLength(1, { message: "must be a non-empty string" }))
-
 /**
  * A cost estimate request for work other than chat. It contains the fields that determine the price: for embeddings the texts or the
  * number of their tokens; for reranking `documents` and the query as `input` or `prompt`, or the number of tokens; for speech the text
@@ -34,13 +32,15 @@ export const WorkEstimateRequest = Schema.Struct({
   /** The id of the model. */
   model: ModelString,
   /** The text to embed or to speak, up to 2,048 texts to embed, or the query of a reranking or a search. */
-  input: Schema.optionalKey(Schema.Union([Text, Schema.Array(Text).check(...sized(1, 2_048, "items"))])),
+  input: Schema.optionalKey(
+    Schema.Union([NonEmptyText, Schema.Array(NonEmptyText).check(...sized(1, 2_048, "items"))])
+  ),
   /** The prompt of an image or a video, or the query of a reranking. */
-  prompt: Schema.optionalKey(Text),
+  prompt: Schema.optionalKey(NonEmptyText),
   /** The number of tokens, in the place of texts. The hold covers a quarter more, as it does for a text of about this size. */
   input_tokens: Schema.optionalKey(Count),
   /** The documents to rerank, 1 to 1,000. */
-  documents: Schema.optionalKey(Schema.Array(Text).check(...sized(1, 1_000, "items"))),
+  documents: Schema.optionalKey(Schema.Array(NonEmptyText).check(...sized(1, 1_000, "items"))),
   /** The number of characters to speak, 1 to 4,096, in the place of the text. */
   characters: Schema.optionalKey(integer(1, 4_096)),
   /** The number of images, 1 to 10. Default: 1. */

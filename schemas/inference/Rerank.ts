@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
-import { Count, sized, Usd } from "../Bounds.ts"
+import { Count, NonEmptyText, sized, Usd } from "../Bounds.ts"
 import { ModelString } from "../Ids.ts"
 import { operation } from "../Operation.ts"
 import { BalanceWarning } from "../Routing.ts"
@@ -10,16 +10,14 @@ import { idempotency, paidErrors } from "./ChatGroup.ts"
 /** The maximum number of documents in one request. */
 const MAX_DOCUMENTS = 1_000
 
-const Text = Schema.String.check(Schema.isMinLength(1, { message: "must be a non-empty string" }))
-
 /** A rerank request. Unknown fields are rejected; a null counts as absent. */
 export const RerankRequest = Schema.Struct({
   /** The id of a rerank model. */
   model: ModelString,
   /** The text to which the documents should be relevant. */
-  query: Text,
+  query: NonEmptyText,
   /** 1 to 1,000 texts. */
-  documents: Schema.Array(Text).check(...sized(1, MAX_DOCUMENTS, "items")),
+  documents: Schema.Array(NonEmptyText).check(...sized(1, MAX_DOCUMENTS, "items")),
   /** The number of the most relevant documents to return. Default: all. */
   top_n: Schema.optionalKey(
     Schema.NullOr(Schema.Int.check(Schema.isGreaterThan(0, { message: "must be an integer above 0" })))

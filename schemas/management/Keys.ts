@@ -2,7 +2,6 @@ import { Schema } from "effect"
 import { END_OF_TIME, integer, sized, storable, textOf } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 import { McpToolName } from "../Mcp.ts"
-import { Limit } from "../Page.ts"
 import { KeptRoutingPolicy, RoutingPolicy } from "../Routing.ts"
 import { BudgetCents, BudgetPeriod } from "./Budgets.ts"
 
@@ -106,13 +105,6 @@ export const ManagedKeyList = Schema.Struct({
   /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "ManagedKeyList" })
-
-/** The page of a list of keys. */
-export const KeyPage = {
-  limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the previous page. */
-  cursor: Schema.optionalKey(ResourceId)
-}
 
 /** The confirmation that a key was revoked. */
 export const KeyRevoked = Schema.Struct({

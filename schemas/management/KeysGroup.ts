@@ -2,10 +2,10 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { ManagementAccess } from "../Access.ts"
 import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
+import { ResourcePage } from "../Page.ts"
 import { idempotency } from "../inference/ChatGroup.ts"
 import { operation } from "../Operation.ts"
 import {
-  KeyPage,
   KeyRevoked,
   KeyRotation,
   ManagedKeyChange,
@@ -26,7 +26,7 @@ const writes = { limit: "management_writes", charge: "free", scope: "keys:write"
 /** The inference keys of the account. */
 export class ManagementKeysGroup extends HttpApiGroup.make("managementKeys")
   .add(
-    HttpApiEndpoint.get("listKeys", "/management/keys", { query: KeyPage, success: ManagedKeyList }).annotateMerge(
+    HttpApiEndpoint.get("listKeys", "/management/keys", { query: ResourcePage, success: ManagedKeyList }).annotateMerge(
       operation("management.keys.list", "List keys, newest first", reads)
     ),
     HttpApiEndpoint.post("createKey", "/management/keys", {

@@ -124,13 +124,6 @@ export const PresetList = Schema.Struct({
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "PresetList" })
 
-/** The page of a list of presets. */
-export const PresetPage = {
-  limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the previous page. */
-  cursor: Schema.optionalKey(ResourceId)
-}
-
 /** One version of a preset, which never changes. */
 export const PresetVersion = Schema.Struct({
   object: Schema.Literal("preset.version"),

@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { ManagementAccess } from "../Access.ts"
 import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
+import { ResourcePage } from "../Page.ts"
 import { idempotency } from "../inference/ChatGroup.ts"
 import { operation } from "../Operation.ts"
 import {
@@ -8,7 +9,6 @@ import {
   PresetChange,
   PresetDeleted,
   PresetList,
-  PresetPage,
   PresetResult,
   PresetSlug,
   PresetVersionList,
@@ -27,9 +27,10 @@ const writes = { limit: "management_writes", charge: "free", scope: "routing:wri
 /** Presets of the account: named configurations of chat requests, in versions that never change. */
 export class ManagementPresetsGroup extends HttpApiGroup.make("managementPresets")
   .add(
-    HttpApiEndpoint.get("listPresets", "/management/presets", { query: PresetPage, success: PresetList }).annotateMerge(
-      operation("management.presets.list", "List presets, newest first", reads)
-    ),
+    HttpApiEndpoint.get("listPresets", "/management/presets", {
+      query: ResourcePage,
+      success: PresetList
+    }).annotateMerge(operation("management.presets.list", "List presets, newest first", reads)),
     HttpApiEndpoint.post("createPreset", "/management/presets", {
       headers: idempotency,
       payload: NewPreset,

@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { storable, textOf } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
-import { Limit } from "../Page.ts"
 import { DataPolicy, KeptRoutingPolicy, RoutingPolicy } from "../Routing.ts"
 import { BudgetCents, BudgetPeriod } from "./Budgets.ts"
 import { PresetSlug } from "./Presets.ts"
@@ -78,10 +77,3 @@ export const ProjectList = Schema.Struct({
   /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "ProjectList" })
-
-/** The page of a list of projects. */
-export const ProjectPage = {
-  limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the previous page. */
-  cursor: Schema.optionalKey(ResourceId)
-}

@@ -2,9 +2,10 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { ManagementAccess } from "../Access.ts"
 import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
+import { ResourcePage } from "../Page.ts"
 import { idempotency } from "../inference/ChatGroup.ts"
 import { operation } from "../Operation.ts"
-import { NewProject, ProjectChange, ProjectList, ProjectPage, ProjectResult } from "./Projects.ts"
+import { NewProject, ProjectChange, ProjectList, ProjectResult } from "./Projects.ts"
 
 const params = {
   /** The id of a project. */
@@ -18,7 +19,7 @@ const writes = { limit: "management_writes", charge: "free", scope: "projects:wr
 export class ManagementProjectsGroup extends HttpApiGroup.make("managementProjects")
   .add(
     HttpApiEndpoint.get("listProjects", "/management/projects", {
-      query: ProjectPage,
+      query: ResourcePage,
       success: ProjectList
     }).annotateMerge(operation("management.projects.list", "List projects, newest first", reads)),
     HttpApiEndpoint.post("createProject", "/management/projects", {

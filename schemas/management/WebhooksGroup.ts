@@ -1,13 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { ManagementAccess } from "../Access.ts"
-import {
-  NewWebhook,
-  WebhookChange,
-  WebhookDeliveryList,
-  WebhookList,
-  WebhookPage,
-  WebhookTest
-} from "../account/Webhooks.ts"
+import { ResourcePage } from "../Page.ts"
+import { NewWebhook, WebhookChange, WebhookDeliveryList, WebhookList, WebhookTest } from "../account/Webhooks.ts"
 import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
 import { idempotency } from "../inference/ChatGroup.ts"
@@ -32,7 +26,7 @@ const writes = { limit: "management_writes", charge: "free", scope: "webhooks:wr
 export class ManagementWebhooksGroup extends HttpApiGroup.make("managementWebhooks")
   .add(
     HttpApiEndpoint.get("listWebhooks", "/management/webhooks", {
-      query: WebhookPage,
+      query: ResourcePage,
       success: WebhookList
     }).annotateMerge(operation("management.webhooks.list", "List webhooks, newest first", reads)),
     HttpApiEndpoint.post("createWebhook", "/management/webhooks", {
@@ -73,7 +67,7 @@ export class ManagementWebhooksGroup extends HttpApiGroup.make("managementWebhoo
     ),
     HttpApiEndpoint.get("listDeliveries", "/management/webhooks/:webhook_id/deliveries", {
       params,
-      query: WebhookPage,
+      query: ResourcePage,
       success: WebhookDeliveryList,
       error: NotFoundError
     }).annotateMerge(

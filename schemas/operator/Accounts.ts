@@ -184,10 +184,3 @@ export const OperatorKeyList = Schema.Struct({
   /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "OperatorKeyList" })
-
-/** The page of a list of an account's keys. */
-export const OperatorKeyPage = {
-  limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the previous page. */
-  cursor: Schema.optionalKey(ResourceId)
-}

@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OperatorAccess } from "../Access.ts"
 import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
+import { ResourcePage } from "../Page.ts"
 import { idempotency } from "../inference/ChatGroup.ts"
 import { KeyRevoked } from "../management/Keys.ts"
 import { operation } from "../Operation.ts"
@@ -15,8 +16,7 @@ import {
   OperatorAccountList,
   OperatorAccountQuery,
   OperatorAccountResult,
-  OperatorKeyList,
-  OperatorKeyPage
+  OperatorKeyList
 } from "./Accounts.ts"
 
 /** The account that an operation is about. */
@@ -81,7 +81,7 @@ export class OperatorAccountsGroup extends HttpApiGroup.make("operatorAccounts")
     ),
     HttpApiEndpoint.get("listAccountKeys", "/operator/accounts/:account_id/keys", {
       params: ofAccount,
-      query: OperatorKeyPage,
+      query: ResourcePage,
       success: OperatorKeyList,
       error: NotFoundError
     }).annotateMerge(operation("operator.keys.list", "List the keys of an account, newest first", reads)),

@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { ResourceId } from "../Ids.ts"
 import { AuditLog } from "../management/Audit.ts"
-import { Limit } from "../Page.ts"
 
 /** A change by an operator: of an account, or of what concerns no single account, such as a price plan. It never changes. */
 export const OperatorChange = Schema.Struct({
@@ -29,10 +28,3 @@ export const OperatorChangeList = Schema.Struct({
   /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "OperatorChangeList" })
-
-/** The page of a list of operators' changes. */
-export const OperatorChangePage = {
-  limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the previous page. */
-  cursor: Schema.optionalKey(ResourceId)
-}

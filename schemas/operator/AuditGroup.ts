@@ -1,10 +1,11 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OperatorAccess } from "../Access.ts"
 import { NotFoundError } from "../Errors.ts"
+import { ResourcePage } from "../Page.ts"
 import { AuditLogList, AuditQuery } from "../management/Audit.ts"
 import { operation } from "../Operation.ts"
 import { ofAccount } from "./AccountsGroup.ts"
-import { OperatorChangeList, OperatorChangePage } from "./Audit.ts"
+import { OperatorChangeList } from "./Audit.ts"
 
 const reads = { limit: "operator_reads", charge: "free" } as const
 
@@ -12,7 +13,7 @@ const reads = { limit: "operator_reads", charge: "free" } as const
 export class OperatorAuditGroup extends HttpApiGroup.make("operatorAudit")
   .add(
     HttpApiEndpoint.get("listOperatorChanges", "/operator/audit", {
-      query: OperatorChangePage,
+      query: ResourcePage,
       success: OperatorChangeList
     }).annotateMerge(operation("operator.audit.list", "List what operators changed, newest first", reads)),
     HttpApiEndpoint.get("listAccountAudit", "/operator/accounts/:account_id/audit", {

@@ -123,13 +123,6 @@ export const OperatorTopUpList = Schema.Struct({
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "OperatorTopUpList" })
 
-/** The page of a list of top-ups. */
-export const OperatorTopUpPage = {
-  limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the previous page. */
-  cursor: Schema.optionalKey(ResourceId)
-}
-
 const Reason = textOf(1, 500).check(storable)
 
 /**

@@ -4,11 +4,11 @@ import { OperatorAccess } from "../Access.ts"
 import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
+import { ResourcePage } from "../Page.ts"
 import { ofAccount } from "./AccountsGroup.ts"
 import {
   OperatorReport,
   OperatorTopUpList,
-  OperatorTopUpPage,
   ReportQuery,
   TopUpDecision,
   TopUpDismissal,
@@ -38,12 +38,12 @@ export class OperatorMoneyGroup extends HttpApiGroup.make("operatorMoney")
       operation("operator.report", "Report revenue, provider cost and margin by day, account, model or provider", reads)
     ),
     HttpApiEndpoint.get("listTopUpsToSee", "/operator/top-ups", {
-      query: OperatorTopUpPage,
+      query: ResourcePage,
       success: OperatorTopUpList
     }).annotateMerge(operation("operator.top_ups.list", "List top-ups that need an operator, newest first", reads)),
     HttpApiEndpoint.get("listAccountTopUps", "/operator/accounts/:account_id/top-ups", {
       params: ofAccount,
-      query: OperatorTopUpPage,
+      query: ResourcePage,
       success: OperatorTopUpList,
       error: NotFoundError
     }).annotateMerge(operation("operator.top_ups.of_account", "List the top-ups of an account, newest first", reads)),
