@@ -14,8 +14,11 @@ import { ChatCompletion, ChatCompletionRequest } from "./ChatCompletions.ts"
 import { CostEstimate, EstimateRequest, WorkEstimateRequest } from "./Estimate.ts"
 import { PresetChatRequest } from "./PresetChat.ts"
 
-/** A stream event. `data` is a `ChatCompletionChunk` as JSON, or `[DONE]`. */
-const StreamFrame = Schema.Struct({
+/**
+ * A stream event. For chat, `data` is a `ChatCompletionChunk` as JSON, or `[DONE]`. For the other formats, it is a `MessagesStreamEvent`
+ * or a `ResponsesStreamEvent` as JSON, and `event` is its type.
+ */
+export const StreamFrame = Schema.Struct({
   id: Schema.optional(Schema.String),
   event: Schema.String,
   data: Schema.String

@@ -10,16 +10,9 @@ import {
   MessagesUpstreamError
 } from "../MessagesErrors.ts"
 import { operation } from "../Operation.ts"
-import { idempotency } from "./ChatGroup.ts"
+import { idempotency, StreamFrame } from "./ChatGroup.ts"
 import { MessagesCountRequest, MessagesRequest } from "./Messages.ts"
 import { MessagesAnswer, MessagesTokenCount } from "./MessagesAnswer.ts"
-
-/** A stream event. `data` is a `MessagesStreamEvent` as JSON, and `event` is its type. */
-const StreamFrame = Schema.Struct({
-  id: Schema.optional(Schema.String),
-  event: Schema.String,
-  data: Schema.String
-})
 
 const versions = {
   /** Sent by Anthropic's clients; no effect. */

@@ -1,18 +1,10 @@
-import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
 import { NotFoundError } from "../Errors.ts"
 import { operation } from "../Operation.ts"
-import { idempotency, paidErrors } from "./ChatGroup.ts"
+import { idempotency, paidErrors, StreamFrame } from "./ChatGroup.ts"
 import { ResponsesRequest, ResponsesTokensRequest } from "./Responses.ts"
 import { ResponseObject, ResponsesTokens } from "./ResponsesAnswer.ts"
-
-/** A stream event. `data` is a `ResponsesStreamEvent` as JSON, and `event` is its type. */
-const StreamFrame = Schema.Struct({
-  id: Schema.optional(Schema.String),
-  event: Schema.String,
-  data: Schema.String
-})
 
 /** A complete answer cannot have additional members, so a header takes the place of `balance_warning`. */
 const withWarningHeader = (operation: Record<string, unknown>): Record<string, unknown> => {

@@ -18,15 +18,13 @@ import {
   OperatorAccountResult,
   OperatorKeyList
 } from "./Accounts.ts"
+import { reads, writes } from "./Limits.ts"
 
 /** The account that an operation is about. */
 export const ofAccount = {
   /** The id of an account. */
   account_id: ResourceId
 }
-
-const reads = { limit: "operator_reads", charge: "free" } as const
-const writes = { limit: "operator_writes", charge: "free" } as const
 
 const change = {
   params: ofAccount,

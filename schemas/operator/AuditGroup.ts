@@ -6,8 +6,7 @@ import { AuditLogList, AuditQuery } from "../management/Audit.ts"
 import { operation } from "../Operation.ts"
 import { ofAccount } from "./AccountsGroup.ts"
 import { OperatorChangeList } from "./Audit.ts"
-
-const reads = { limit: "operator_reads", charge: "free" } as const
+import { reads } from "./Limits.ts"
 
 /** Changes of accounts by anyone, and all other changes by operators. */
 export class OperatorAuditGroup extends HttpApiGroup.make("operatorAudit")

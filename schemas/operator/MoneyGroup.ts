@@ -6,6 +6,7 @@ import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
 import { ResourcePage } from "../Page.ts"
 import { ofAccount } from "./AccountsGroup.ts"
+import { reads, writes } from "./Limits.ts"
 import {
   OperatorReport,
   OperatorTopUpList,
@@ -14,9 +15,6 @@ import {
   TopUpDismissal,
   TopUpSettlement
 } from "./Money.ts"
-
-const reads = { limit: "operator_reads", charge: "free" } as const
-const writes = { limit: "operator_writes", charge: "free" } as const
 
 const decision = {
   params: {

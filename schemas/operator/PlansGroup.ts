@@ -4,15 +4,13 @@ import { ConflictError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
 import { ofAccount } from "./AccountsGroup.ts"
+import { reads, writes } from "./Limits.ts"
 import { AccountPlan, AccountPlanResult, PlanChange, PlanCreate, PlanList, PlanRemoved, PlanResult } from "./Plans.ts"
 
 const params = {
   /** The id of a price plan. */
   plan_id: ResourceId
 }
-
-const reads = { limit: "operator_reads", charge: "free" } as const
-const writes = { limit: "operator_writes", charge: "free" } as const
 
 /** Price plans, and the accounts that belong to them. */
 export class OperatorPlansGroup extends HttpApiGroup.make("operatorPlans")

@@ -6,6 +6,7 @@ import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
 import { RequestId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
 import { ofAccount } from "./AccountsGroup.ts"
+import { reads } from "./Limits.ts"
 import {
   OperatorAnyReceiptList,
   OperatorReceiptList,
@@ -19,8 +20,6 @@ const params = {
   /** The id of a request. */
   request_id: RequestId
 }
-
-const reads = { limit: "operator_reads", charge: "free" } as const
 
 /** Requests of any account. */
 export class OperatorRequestsGroup extends HttpApiGroup.make("operatorRequests")
