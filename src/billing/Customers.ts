@@ -51,7 +51,7 @@ export class ReferenceUsed extends Data.TaggedError("ReferenceUsed")<{
   }
 }
 
-/** The account has too little real money that is not held. */
+/** The account has less unheld real money than the movement takes. */
 export class NotAvailable extends Data.TaggedError("NotAvailable")<{
   readonly amount: Nano
   readonly available: Nano
@@ -79,7 +79,7 @@ export class Customers extends Context.Service<
       money?: "real" | "play"
     ) => Effect.Effect<NewCustomer, EmailTaken | Failure | Unavailable>
     /**
-     * Adds real money to an account's balance and writes that into its audit log. With a reference it happens once: a repeat moves
+     * Adds real money to an account's balance and writes that into its audit log. With a reference it happens once. A repeat moves
      * nothing, and fails with `ReferenceUsed` if its account or amount differs.
      */
     readonly topUp: (

@@ -17,7 +17,7 @@ export class RefundRefused extends Data.TaggedError("RefundRefused")<{ readonly 
 export interface RefundWish {
   readonly accountId: string
   readonly requestId: string
-  /** Undefined gives back everything that is left of the cost. */
+  /** The amount to give back, in nano-USD. Undefined: everything that is left of the cost. */
   readonly amount: Nano | undefined
   readonly reason: string
   readonly reference: string | undefined
@@ -32,7 +32,7 @@ export interface RefundResult {
   /** The cost of the request after all its refunds. */
   readonly cost: Nano
   readonly balance: Nano
-  /** The same reference already gave this back, and nothing moved now. */
+  /** Whether an earlier refund under this reference gave this back. Then nothing moved now. */
   readonly repeated: boolean
 }
 

@@ -27,7 +27,7 @@ export const tracesOf = (sql: SqlClient.SqlClient): Effect.Effect<SandboxTraces,
 
 export const hasTraces = ({ keys, simulated }: SandboxTraces): boolean => simulated > 0n || keys > 0n
 
-/** Ends a sandbox, so that its database can serve real providers. */
+/** Clears a sandbox, so that its database can serve real providers. */
 export class Sandbox extends Context.Service<
   Sandbox,
   {

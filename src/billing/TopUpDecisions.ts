@@ -27,7 +27,7 @@ export interface DecisionWish {
   /** In nano-USD, whole cents and above zero. Undefined settles the top-up's own amount. */
   readonly amount?: Nano | undefined
   readonly reason: string
-  /** One reference decides once. */
+  /** The reference of the decision. A reference decides once. */
   readonly reference: string
   readonly actor: Actor
 }
@@ -38,7 +38,7 @@ export interface DecisionResult {
   readonly amount: Nano
   readonly status: TopUpStatus
   readonly balance: Nano
-  /** The same reference already decided this, and nothing happened now. */
+  /** Whether an earlier decision under this reference was the same. Then nothing happened now. */
   readonly repeated: boolean
 }
 

@@ -33,16 +33,16 @@ import {
   topUpsOf
 } from "./TopUpsSql.ts"
 
-/** The first time to ask: a customer pays within minutes or not at all, and events come within seconds. */
+/** When the gateway first asks the processor about a top-up. A customer pays within minutes, and events arrive within seconds. */
 const LEAST_ASK_MS = 10 * 60_000
 
-/** The longest time between questions: bank debits take days, and a lost event must not add another day. */
+/** The longest interval between questions to the processor. Bank debits take days, and a lost event must not add another day. */
 const MOST_ASK_MS = 6 * 3_600_000
 
 /** How long a checkout can be paid; Stripe's own limit. */
 const LIFE_MS = 24 * 3_600_000
 
-/** The most open top-ups of an account: more than an owner pays at once, and few enough to query. */
+/** The maximum number of open top-ups of an account: more than an owner pays at once, and few enough to query. */
 const MOST_OPEN = 20
 
 /** The time after which an unknown checkout counts as not opened. Stripe's client gives up earlier. */
@@ -51,10 +51,10 @@ const OPENING_MS = 60_000
 const SWEEP_BATCH = 20
 const SWEEP_CONCURRENCY = 4
 
-/** An amount in cents as nano-USD. */
+/** Returns an amount in cents as nano-USD. */
 export const nanoOfTopUp = (amountCents: number): bigint => BigInt(amountCents) * NANO_PER_CENT
 
-/** A top-up to open. The caller makes the id. */
+/** A top-up to open. The caller creates the id. */
 export interface NewTopUp {
   readonly id: string
   readonly accountId: string
@@ -92,9 +92,9 @@ export class TopUps extends Context.Service<
     ) => Effect.Effect<void, NotSigned | Failure | Unavailable>
     /** Pays an account's simulated top-up. Fails with `NotFound` if payments are not simulated, and with `Conflict` if it ended unpaid. */
     readonly simulate: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
-    /** Pays one by the id of its checkout, which is as secret as a key. */
+    /** Pays a simulated top-up by the id of its checkout, which is as secret as a key. */
     readonly simulateCheckout: (sessionId: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
-    /** Asks the processor about some open top-ups, and ends those that are too old. Returns how many it asked about. Swept. */
+    /** Asks the processor about some open top-ups, and ends those that are too old. Returns how many it asked about. A sweep runs it. */
     readonly sweep: Effect.Effect<number, Unavailable>
   }
 >()("tollgate/billing/TopUps") {
@@ -261,8 +261,8 @@ const amountsOf = ({ amount, currency }: Extract<PaymentEvent, { readonly _tag: 
 }
 
 /**
- * A refund or dispute at the processor after the credit needs an operator's judgement, and the balance stays as it is. One before the
- * credit keeps the returned amount from being credited. In both cases the state of the checkout can be asked for.
+ * Handles a refund or dispute at the processor. After the credit, it marks the top-up for an operator and leaves the balance unchanged.
+ * Before the credit, it reduces the later credit by the returned amount. In both cases the gateway can read the state of the checkout.
  */
 const notice = (
   { audit, sql }: Deps,

@@ -5,7 +5,7 @@ import { limitTo } from "../platform/database/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** A top-up. */
+/** A row of the `top_up` table. */
 export interface TopUpRow {
   readonly id: string
   readonly account_id: string
@@ -18,7 +18,7 @@ export interface TopUpRow {
   readonly status: TopUpStatus
   readonly session_id: string | null
   readonly checkout_url: string | null
-  /** The most that was reported as given back to its payer. */
+  /** The largest amount that the processor has reported as returned to the payer. */
   readonly refunded_cents: bigint
   /** Why it needs an operator; null when it does not. */
   readonly attention: string | null
@@ -54,7 +54,7 @@ export const insertTopUp = (
     (rows) => rows[0]!
   )
 
-/** Newest first, from below the cursor. */
+/** Returns top-ups after the cursor, newest first. */
 export const topUpsOf = (
   sql: Sql,
   accountId: string,
@@ -138,7 +138,7 @@ export const setStopped = (
     (rows) => rows.length === 1
   )
 
-/** Stores how much was given back so far, since notices come in any order; all of it when the notice has no amount. */
+/** Stores the amount returned so far, because notices arrive in any order. A notice without an amount returns everything. */
 export const setRefunded = (sql: Sql, id: string, cents: number | null) =>
   sql`UPDATE top_up SET refunded_cents = GREATEST(refunded_cents, COALESCE(${cents}::int8, amount_cents)) WHERE id = ${id}`
 
@@ -157,7 +157,7 @@ export const countOpen = (
     (rows) => rows[0]?.count ?? 0
   )
 
-/** Stores that an event about a payment was taken; false if it already was. */
+/** Records that the gateway has handled an event about a payment. Returns false if it already had. */
 export const insertNotice = (
   sql: Sql,
   notice: { readonly eventId: string; readonly topUpId: string; readonly type: string }
@@ -172,13 +172,13 @@ export const insertNotice = (
 export interface DueRow {
   readonly id: string
   readonly session_id: string | null
-  /** Whether it is older than a checkout can be. */
+  /** Whether the top-up is older than any open checkout. */
   readonly old: boolean
 }
 
 /**
- * Takes some open top-ups of a processor that are due, and postpones the next question about each by half of its age, within bounds.
- * So nodes share them, and one that dies leaves them to the others.
+ * Claims some due open top-ups of a processor, and postpones the next question about each by half of its age, within bounds. So nodes
+ * share the work, and the other nodes take over the top-ups of a dead one.
  */
 export const takeDue = (
   sql: Sql,

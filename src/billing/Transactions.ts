@@ -17,7 +17,7 @@ export interface TransactionsPage {
   readonly next: string | null
 }
 
-/** Numbers of transfers are far below this, so a cursor that decodes to more was not made here. */
+/** The maximum number of a transfer. A cursor that decodes to more was not created by this service. */
 const MAX_NUMBER = 2n ** 53n
 
 const ROUNDS = [0, 1, 2, 3] as const
@@ -52,19 +52,19 @@ export class Transactions extends Context.Service<
 }
 
 /**
- * Transfers of all accounts are numbered in one sequence. A plain number would tell an account how much the others pay, so its public
- * form is encrypted: a Feistel network of four rounds (Luby and Rackoff, 1988) over both halves of 64 bits.
+ * Encrypts the number of a transfer. Transfers of all accounts are numbered in one sequence, so plain numbers would reveal how many
+ * transfers other accounts have. The cipher is a Feistel network of four rounds (Luby and Rackoff, 1988) over both halves of 64 bits.
  */
 export const idsOf = ({ digest }: Pick<Secrets["Service"], "digest">) => {
   const mixed = (round: number, half: number): number => digest(`${round} ${half}`, "transaction id").readUInt32BE()
   return {
-    /** The public form of a number: `txn_` and 16 hexadecimal characters. */
+    /** Returns the public form of a number: `txn_` and 16 hexadecimal characters. */
     textOf: (id: bigint): string => {
       let [left, right] = [Number(id >> 32n), Number(id & 0xffffffffn)]
       for (const round of ROUNDS) [left, right] = [right, (left ^ mixed(round, right)) >>> 0]
       return `txn_${[left, right].map((half) => half.toString(16).padStart(8, "0")).join("")}`
     },
-    /** The number of a public form; undefined for a text that is no such form. */
+    /** Returns the number of a public form; undefined for any other text. */
     numberOf: (text: string): bigint | undefined => {
       let [left, right] = [Number.parseInt(text.slice(4, 12), 16), Number.parseInt(text.slice(12), 16)]
       for (const round of ROUNDS.toReversed()) [left, right] = [(right ^ mixed(round, left)) >>> 0, left]

@@ -1,4 +1,4 @@
-/** The parts that messages of failures are made of. */
+/** Builds the parts of failure messages. */
 import type { FieldProblem, Reason } from "../domain/Failure.ts"
 import { formatUsd, type Nano } from "../domain/Money.ts"
 
@@ -28,7 +28,7 @@ export const keyNames = {
   operator: "an operator key (svc_ok_…)"
 } as const
 
-/** Says which limit stands in the way of a hold. */
+/** Names the limit that refuses a hold. */
 export const creditsMessage = (reason: InsufficientCredits): string => {
   if (reason.play !== undefined && reason.limitSource === "balance") return simulatedMessage(reason, reason.play)
   if (reason.posted === 0n) return "Your balance is zero. Add funds to make paid requests."
@@ -48,27 +48,27 @@ export const creditsMessage = (reason: InsufficientCredits): string => {
   }
 }
 
-/** Says which model is unknown, and which is meant. */
+/** Names the unknown model, and the model that the client probably meant. */
 export const unknownModelMessage = (reason: Extract<Reason, { readonly _tag: "UnknownModel" }>): string => {
   const meant = reason.nearest === undefined ? "" : `. Did you mean ${reason.nearest}?`
   return `${reason.detail ?? `There is no model ${reason.model}`}${meant || "."} GET /models lists all models`
 }
 
-/** Says how long a prompt is, and how long it may be. */
+/** States the length of a prompt and the maximum length. */
 export const contextMessage = ({
   tokens,
   window
 }: Extract<Reason, { readonly _tag: "ContextLengthExceeded" }>): string =>
   `The prompt has about ${tokens.toLocaleString("en-US")} tokens, more than the context window of ${window.toLocaleString("en-US")}`
 
-/** The beginnings of messages that go on from the name of their field. */
+/** The first words of messages that continue after the name of a field. */
 const PREDICATE = /^(?:must|is|are|could|cannot|requires|made)\b/
 
 /** A problem of one field as a sentence. */
 export const sentenceOfField = ({ field, message }: FieldProblem): string =>
   `\`${field}\`${PREDICATE.test(message) ? "" : ":"} ${message.replace(/\.?$/, ".")}`
 
-/** Names of fields that a contract may contain. Longer and stranger ones are the caller's invention. */
+/** Matches names of fields that a contract may contain. The caller has invented any other name. */
 const PLAIN_FIELD = /^[A-Za-z0-9_.[\]-]{1,80}$/
 
 /** At most four fields, without names that the caller invented. */

@@ -1,4 +1,4 @@
-/** The one table of failures. A row holds everything that a reason means over HTTP, so that a new reason is one row. */
+/** The one table of failures. A row defines the HTTP response of a reason, so that a new reason needs only one row. */
 import type { ErrorBody } from "../../schemas/Errors.ts"
 import type { Reason } from "../domain/Failure.ts"
 import { formatUsd } from "../domain/Money.ts"
@@ -23,15 +23,15 @@ export interface FailureRow<R> {
   readonly retry: boolean
   /** The suggested wait before retrying, in seconds, where there is one. */
   readonly retryAfter: (reason: R) => number | undefined
-  /** Whether this failure passes by itself, so that clients retry although the row does not say so. */
+  /** Whether this failure is temporary, so that clients retry although its row says no. */
   readonly isTransient: (reason: R) => boolean
   /** Whether a request that failed in this way may have been charged. Only one that broke after its first output may. */
   readonly charged: boolean
   /** The message for the caller. */
   readonly message: (reason: R) => string
-  /** The request's field to blame. */
+  /** The field of the request that the failure is about. */
   readonly param: (reason: R) => string | null
-  /** What the log says in place of a message that quotes the caller or a provider. */
+  /** The text for the log, in place of a message that quotes the caller or a provider. */
   readonly unquoted: ((reason: R) => string) | undefined
   /** Further members of the body. */
   readonly body: (reason: R) => Partial<ErrorBody>
@@ -42,7 +42,7 @@ export interface FailureRow<R> {
 /** The reason with this tag. */
 type ReasonOf<Tag extends Reason["_tag"]> = Extract<Reason, { readonly _tag: Tag }>
 
-/** What a row may leave out. */
+/** The optional fields of a row, with their defaults. */
 type OptionalColumns<R> = Partial<Omit<FailureRow<R>, "status" | "type" | "code" | "message">>
 
 const nothing = () => undefined
@@ -105,7 +105,7 @@ const closesConnection = { headers: () => ({ connection: "close" }) } as const
 
 const keyless = { headers: () => ({ "www-authenticate": "Bearer" }) } as const
 
-/** Every reason, and what it means over HTTP. */
+/** The HTTP response of every reason. */
 export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>> } = {
   InvalidJson: row(
     400,

@@ -1,7 +1,7 @@
-/** The most reserved bytes per account, for turns that are running or being recorded: twice the largest session. */
+/** The maximum reserved bytes per account, for turns that run or wait for their recording: twice the largest session. */
 export const MAX_ACCOUNT_RESERVED_BYTES = 32 * 1_048_576
 
-/** The most reserved bytes of all accounts, because responses stay in memory until the database has them. */
+/** The maximum reserved bytes of all accounts, because responses stay in memory until the database has them. */
 export const MAX_RESERVED_BYTES = 128 * 1_048_576
 
 /** The room that a turn needs. */

@@ -3,7 +3,7 @@ import { repeatForever } from "../platform/RepeatForever.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { Sessions } from "./Sessions.ts"
 
-/** Looking for old sessions reads all of them, and a conversation more or less than an hour too long does no harm. */
+/** The interval of sweeps. A search for old sessions reads all of them, and keeping one for an hour too long does no harm. */
 const SESSION_SWEEP_INTERVAL = Duration.hours(1)
 
 /** Periodically deletes recorded conversations without a turn for `retention`. Any number of nodes may run it. Zero keeps all. */

@@ -34,16 +34,16 @@ import {
   type Turn
 } from "./Turn.ts"
 
-/** The most sessions of an account. A session costs its client nothing. */
+/** The maximum number of sessions of an account, because a session costs its client nothing. */
 export const MAX_SESSIONS_PER_ACCOUNT = 10_000
 
-/** The most messages of a session. A request has at most 100. */
+/** The maximum number of messages of a session. A request has at most 100. */
 export const MAX_MESSAGES_PER_SESSION = 10_000
 
-/** The most bytes of a session: 16 MiB, because an export sends all of it. A message counts as its JSON plus 256 bytes. */
+/** The maximum size of a session: 16 MiB, because an export sends all of it. A message counts as its JSON plus 256 bytes. */
 export const MAX_SESSION_BYTES = 16 * 1_048_576
 
-/** The most bytes of all sessions of an account, including their metadata: 256 MiB. */
+/** The maximum size of all sessions of an account, including their metadata: 256 MiB. */
 export const MAX_ACCOUNT_BYTES = 256 * 1_048_576
 
 /** The room reserved for a response before its size is known. A long response may exceed it. */
@@ -56,7 +56,7 @@ const ANSWER_BYTES = 131_072
  */
 const OVERRUN = 2
 
-/** The most messages of a request, and therefore the longest possible overlap with a session. */
+/** The maximum number of messages of a request, and therefore the longest possible overlap with a session. */
 const REQUEST_MESSAGES = 100
 
 /** The lifetime of an idempotency key, so that a repeated turn is recognized. */

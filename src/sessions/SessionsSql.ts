@@ -157,9 +157,9 @@ export interface Page {
   readonly from: number
   /** The position after the last message. */
   readonly end: number
-  /** The most messages. */
+  /** The maximum number of messages. */
   readonly limit: number
-  /** The most bytes of content. A single larger message is returned alone. */
+  /** The maximum bytes of content. A single larger message is returned alone. */
   readonly maxBytes: number
 }
 

@@ -4,14 +4,14 @@ import type { PendingRow } from "../account/AuditSql.ts"
 import { repeatForever } from "../platform/RepeatForever.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 
-/** The most entries that one message names. The next message names the rest. */
+/** The maximum number of entries in one message. The next message names the rest. */
 const MAX_NAMED = 100
 
 const nameOf = ({ id, request_id, type }: PendingRow): string => `${type} ${id} (${request_id ?? "no request"})`
 
 /**
  * Periodically looks for audit entries that were opened and not completed. Each node logs each entry once and publishes their
- * number as a metric. It changes nothing, because people must find out how the actions ended.
+ * number as a metric. It changes nothing, because only people can find out how the actions ended.
  */
 export const layer = (interval: Duration.Duration) =>
   Layer.effectDiscard(

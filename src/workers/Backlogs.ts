@@ -9,13 +9,13 @@ import { storeErrors } from "../platform/database/Sql.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { type OutboxBacklog, outboxBacklog } from "../webhooks/OutboxSql.ts"
 
-/** For how long past its expiry a hold may stand before it counts. Sweeps run several times within it. */
+/** How long past its expiry a hold may stay open before it counts. Sweeps run several times within this time. */
 const GRACE_MS = 60_000
 
-/** Workers renew their locks several times within this. A job with an older lock has no worker. */
+/** Workers renew their locks several times within this time. A job with an older lock has no worker. */
 const ABANDONED_MS = 120_000
 
-/** The most waiting jobs of a queue that are counted. */
+/** The maximum count of waiting jobs per queue, so that a long queue does not make the query slow. */
 const MOST_JOBS = 10_000
 
 const QUEUES = ["videos", "batches"] as const
@@ -57,8 +57,8 @@ const registerWebhooks = (metrics: Metrics, of: () => OutboxBacklog): void => {
 }
 
 /**
- * Periodically reads what waits in the database and how full the disk of the data directory is, for the metrics. Figures of the database
- * are the same on every node. They keep their last value while it cannot be read; `svc.ready` is 0 then.
+ * Periodically measures the backlogs in the database and the free disk space of the data directory, for the metrics. Figures of the
+ * database are the same on every node. They keep their last value while the database is unavailable; `svc.ready` is 0 then.
  */
 export const layer = (interval: Duration.Input) =>
   Layer.effectDiscard(

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { BudgetAlerts } from "../webhooks/BudgetAlerts.ts"
 
-/** The longest delay of an alert on a node that no notification of the database reaches, and the pause after a failure. */
+/** The longest delay of an alert on a node that cannot listen to the database, and the pause after a failure. */
 const POLL = "2 seconds"
 
 /** Sends budget alerts while the layer lives. Any number of nodes may run it. */
@@ -12,7 +12,7 @@ export const layer = Layer.effectDiscard(
       published === 0 ? Effect.void : all
     )
     yield* Effect.andThen(all, alerts.rest(POLL)).pipe(
-      // Caught inside the loop, because one failed poll must not end the polling.
+      // Caught inside the loop, because one failed poll must not end the worker.
       Effect.catchCause((cause) =>
         Effect.andThen(Effect.logWarning("the gateway cannot send budget alerts", cause), Effect.sleep(POLL))
       ),

@@ -8,10 +8,10 @@ import { marginBasisPoints, marginOf, Margins } from "../usage/Margins.ts"
 import type { MarginRow } from "../usage/MarginsSql.ts"
 import { seldomWhenIdle } from "./Idle.ts"
 
-/** The age of the published figures, except on an idle node. Reading them costs a few milliseconds of database time. */
+/** The interval of reads, except on an idle node. A read costs a few milliseconds of database time. */
 export const DAILY_MONEY_INTERVAL = "10 seconds"
 
-/** More groups than a catalogue has providers. */
+/** The maximum number of groups in a read: more than a catalogue has providers. */
 const MOST_PROVIDERS = 1_000
 
 type Figures = Pick<MarginRow, "absorbed" | "attempt_cost" | "provider_cost" | "requests" | "revenue" | "uncosted">
@@ -56,8 +56,8 @@ const gauges: ReadonlyArray<readonly [string, string, string, (figures: Figures)
 const percentOf = (basisPoints: number): string => (basisPoints / 100).toFixed(2)
 
 /**
- * Publishes what all requests of the current UTC day earned and cost, by provider, and says once a day in the log when the margin falls
- * below `MARGIN_FLOOR`. It changes nothing, so every node may run it. The figures of `providers` exist before their first request.
+ * Publishes the revenue and the cost of all requests of the current UTC day, by provider, and logs once a day when the margin falls below
+ * `MARGIN_FLOOR`. It changes nothing, so every node may run it. The figures of `providers` exist before their first request.
  */
 export const layer = (interval: Duration.Input, providers: ReadonlyArray<string>) =>
   Layer.effectDiscard(

@@ -3,7 +3,7 @@ import { repeatForever } from "../platform/RepeatForever.ts"
 import { Media, type MediaError } from "../platform/files/Media.ts"
 import { seldomWhenIdle } from "./Idle.ts"
 
-/** Stored bytes without a row are rare, and finding them means listing everything. */
+/** The interval of searches for stored bytes without a row. They are rare, and a search lists the whole store. */
 export const STRAYS_INTERVAL = "1 hour"
 
 const again = (what: string, interval: Duration.Input, sweep: Effect.Effect<unknown, MediaError>) =>

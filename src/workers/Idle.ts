@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 
-/** How many rounds of an idle node are one. It still runs some, because another node may have stopped before its own. */
+/** An idle node runs one of this many rounds. It still runs some, because another node may have stopped before its own round. */
 const IDLE_ROUNDS = 6
 
 /**
- * Returns a round that does nothing five times of six while this node is idle. It is for work that follows from requests, or that only
- * frees room. A node is idle when it has neither answered a request nor moved money since the round before last, so the round after a
+ * Returns a round that does nothing five times of six while this node is idle. Use it for work that follows from requests, or that only
+ * deletes old rows. A node is idle when it has neither answered a request nor moved money since the round before last, so the round after a
  * burst always runs.
  */
 export const seldomWhenIdle = <E, R>(

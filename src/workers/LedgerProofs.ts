@@ -6,13 +6,13 @@ import { repeatForever } from "../platform/RepeatForever.ts"
 import { storeErrors } from "../platform/database/Sql.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 
-/** A service that has just started answers requests first. */
+/** The delay of the first verification, so that a starting service answers requests first. */
 const FIRST_DELAY = Duration.minutes(1)
 
-/** How often a node reads the outcome of the others, as a share of the interval. A due verification starts that much late at most. */
+/** How often a node reads the outcome of the others, as a share of the interval. This is also the longest delay of a due verification. */
 const LOOKS = 10
 
-/** Longer than any verification takes. A node that died during one does not keep the others from the next for longer. */
+/** The time limit of a claim: longer than any verification takes. After it, the other nodes take over from a dead node. */
 const TAKES_MS = 3_600_000
 
 /**
@@ -24,7 +24,7 @@ export const layer = (interval: Duration.Duration, firstDelay: Duration.Duration
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const metrics = yield* Metrics
-      // Before the first verification ages count from the start, so an alert on them finds that too.
+      // Before the first verification, ages count from the start, so an alert on old ages also detects a missing verification.
       let read: LastVerification = { ageMs: 0, wholeAgeMs: 0, durationMs: 0, failed: [] }
       let readAt = performance.now()
       const age = (ms: number) => (ms + performance.now() - readAt) / 1_000

@@ -5,7 +5,7 @@ import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import { Notifications } from "../notifications/Notifications.ts"
 import { seldomWhenIdle } from "./Idle.ts"
 
-/** The longest delay of an email on a node that no notification of the database reaches. */
+/** The longest delay of an email on a node that cannot listen to the database. */
 const POLL = "2 seconds"
 
 /** The longest delay of a postponed email, which no notification announces. Each poll costs two reads of empty indexes. */

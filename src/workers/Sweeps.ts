@@ -13,12 +13,13 @@ import { seldomWhenIdle } from "./Idle.ts"
 const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<number, E> =>
   Effect.flatMap(step, (done) => (done === 0 ? Effect.succeed(0) : Effect.map(untilNone(step), (more) => done + more)))
 
-/** How many sweeps of money there are for one that only frees room. */
+/** The number of money sweeps for each sweep that only deletes old rows. */
 const HOUSEKEEPING = 4
 
 /**
- * Periodically ends overdue holds and refunds overdue charges, and every fourth time frees old idempotency keys, and deletes old notes
- * of replays, expired sessions and codes; an idle node frees and deletes less often. Any number of nodes may sweep at once, because the ledger's locks ensure that each item is processed once.
+ * Periodically ends overdue holds and refunds overdue charges. Every fourth sweep also frees old idempotency keys, and deletes old records
+ * of replays, expired sessions and codes; an idle node does so less often. Any number of nodes may sweep at once, because the ledger's
+ * locks ensure that each item is processed once.
  */
 export const layer = (interval: Duration.Duration) =>
   Layer.effectDiscard(

@@ -4,12 +4,12 @@ import type { Unavailable } from "../platform/database/Sql.ts"
 import { Rollups } from "../usage/Rollups.ts"
 import { seldomWhenIdle } from "./Idle.ts"
 
-/** Usage outside the rollups is read request by request. This interval keeps that part short and still costs next to nothing. */
+/** The interval of rollups. Reports read newer usage request by request; this interval keeps that part short at a negligible cost. */
 export const ROLLUP_INTERVAL = "10 seconds"
 
 /**
  * Periodically rolls up usage, beginning with everything that is already there, and less often on an idle node. Any number of nodes
- * may run it; one at a time works, and each request is counted once.
+ * may run it; one node at a time does the work, and each request is counted once.
  */
 export const layer = (interval: Duration.Input) =>
   Layer.effectDiscard(

@@ -5,8 +5,8 @@ import { type Attempt, Sender } from "../webhooks/Sender.ts"
 import { seldomWhenIdle } from "./Idle.ts"
 
 /**
- * The most deliveries that a node sends at once. It is high enough that endpoints which time out, each with a few deliveries, leave
- * room for others.
+ * The maximum number of deliveries that a node sends at once. It is high enough that endpoints which time out, each with a few
+ * deliveries, leave room for others.
  */
 const MOST_UNDER_WAY = 512
 
@@ -14,8 +14,8 @@ const MOST_UNDER_WAY = 512
 const POLL = "250 millis"
 
 /**
- * How soon a node notices deliveries that other nodes wrote while none was pending and no notification of the database reaches it. A
- * service without webhooks does nothing more than this read.
+ * How soon a node notices deliveries that other nodes wrote while none was pending and it cannot listen to the database. A service
+ * without webhooks runs only this query.
  */
 const IDLE_POLL = "2 seconds"
 

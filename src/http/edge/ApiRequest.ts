@@ -1,4 +1,4 @@
-/** A request of an operation, as Node received it, and what becomes of the part of its body that the operation does not read. */
+/** Wraps a request of an operation as Node received it, and drops the part of its body that the operation does not read. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 
 /** A request of an operation. */
@@ -40,7 +40,7 @@ export const apiRequest = (source: IncomingMessage, response: ServerResponse): A
     : undefined
 })
 
-/** The most bytes of an unread body that are received and dropped, so that the connection can be used again. */
+/** The maximum rest of an unread body, in bytes, that the gateway receives and drops to reuse the connection. */
 const MAX_UNREAD_BYTES = 262_144
 
 /** The time in which a client can read the response before its connection is reset, in milliseconds. */
@@ -52,7 +52,7 @@ interface Internals {
   _last: boolean
 }
 
-/** Whether more of an unread body may come than is worth receiving, so that the connection must end with the response. */
+/** Whether the rest of an unread body may be too long to receive, so that the connection must end with the response. */
 export const outlastsResponse = (source: IncomingMessage): boolean =>
   !source.complete && (waiting.has(source) || Number(source.headers["content-length"] ?? 0) > MAX_UNREAD_BYTES)
 

@@ -1,4 +1,4 @@
-/** What responses under a path prefix have in common, such as their CORS headers, and the paths that the prefixes are compared with. */
+/** Defines the common properties of responses under a path prefix, such as CORS headers, and normalizes paths to find their prefix. */
 import { type HttpMethod, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { FILES_PATH } from "../../platform/files/Media.ts"
 import { API_PREFIX } from "./KnownPaths.ts"
@@ -6,6 +6,7 @@ import { API_PREFIX } from "./KnownPaths.ts"
 /** The methods of operations. */
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies ReadonlyArray<HttpMethod.HttpMethod>
 
+/** The response headers that scripts of other origins may read. */
 const EXPOSED = [
   "X-Request-ID",
   "Request-ID",
@@ -36,6 +37,7 @@ const filesCors = {
   "access-control-expose-headers": "X-Request-ID, Accept-Ranges, Content-Length, Content-Range, ETag"
 }
 
+/** The response to a CORS preflight. */
 export const preflight = HttpServerResponse.empty({
   status: 204,
   headers: {
@@ -45,10 +47,11 @@ export const preflight = HttpServerResponse.empty({
   }
 })
 
+/** Whether a request is a CORS preflight. */
 export const isPreflight = (request: Pick<HttpServerRequest.HttpServerRequest, "headers" | "method">): boolean =>
   request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined
 
-/** What all responses under a path prefix have in common. */
+/** The common properties of all responses under a path prefix. */
 export interface Area {
   readonly headers: Readonly<Record<string, string>>
   /** Whether pages of any origin may send a CORS preflight. */
@@ -78,7 +81,7 @@ const elsewhere: Area = { headers: {}, preflight: false, writesOnce: false }
 export const isIn = (path: string, prefix: string): boolean =>
   path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/")
 
-/** Returns what responses under a path have in common. */
+/** Returns the area of a path. */
 export const areaOf = (path: string): Area => areas.find(([prefix]) => isIn(path, prefix))?.[1] ?? elsewhere
 
 /** The path of a URL without its query. */

@@ -1,4 +1,4 @@
-/** What the edge does for every request: exchange, failure, and headers of the response. */
+/** Begins the exchange of every request, turns failures into responses, and adds headers to responses. */
 import { Cause, Effect } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { IncomingMessage } from "node:http"
@@ -78,7 +78,7 @@ const presetHeaders = ({ slug, version }: PresetUse): Record<string, string> => 
   "x-svc-preset-version": String(version)
 })
 
-/** What the edge does for every request: it begins its exchange, turns its failure into a response, and adds headers to the response. */
+/** Creates the functions that the edge applies to every request. */
 export const makeEdge = Effect.gen(function* () {
   const config = yield* Config
   const limiter = yield* RateLimiter

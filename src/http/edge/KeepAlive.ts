@@ -1,4 +1,4 @@
-/** Keeps slow answers of the MCP server alive by comments: proxies give up on a silent connection after 15 to 60 seconds. */
+/** Sends comments during slow answers of the MCP server, because proxies close a silent connection after 15 to 60 seconds. */
 import { Duration, Effect, Fiber, Option, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 

@@ -11,7 +11,7 @@ export const API_PREFIX = "/api/v1"
 /** The OpenAPI document, which does not list itself. */
 export const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
 
-/** Where the MCP server is. */
+/** The path of the MCP server. */
 export const MCP_PATH = "/mcp"
 
 /** The path of a file, by its id. */
@@ -65,7 +65,7 @@ const patterns = knownPaths.map((known) => {
 
 const knownAt = (path: string): KnownPath | undefined => patterns.find(({ pattern }) => pattern.test(path))?.known
 
-/** Prefixes that clients send when their base URL is not the API's: without it, with half of it, or with one too many. */
+/** Matches prefixes of clients with a wrong base URL: without `/api/v1`, with half of it, or with it twice. */
 const MISPLACED = /^(?:\/(?:api|v1))*(?=\/|$)/
 
 /** The path of the operation that a wrong path was probably meant for. */
@@ -113,7 +113,7 @@ export interface RoutingFailure {
 
 const MODELS = `${API_PREFIX}/models/`
 
-/** Why a request has no route. `path` is the normalised path, `originalPath` the original one. */
+/** Returns the failure of a request without a route. `path` is normalised; `originalPath` is as the client sent it. */
 export const routingFailureOf = (method: string, path: string, originalPath: string): RoutingFailure => {
   const known = knownAt(path)
   // A path that cannot be decoded has no route even if its method is allowed.

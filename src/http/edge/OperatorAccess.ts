@@ -15,7 +15,7 @@ const missing = failure({ _tag: "MissingApiKey" })
 const invalid = failure({ _tag: "InvalidApiKey" })
 const wrongKind = failure({ _tag: "WrongKeyKind", needed: "operator" })
 
-/** What the requests of a key and of its sessions count against: one window. Scales of accounts do not apply. */
+/** The rate limit window of a key and of its sessions, which share it. Scales of accounts do not apply. */
 const countedAs = ({ keyId }: { readonly keyId: string }) => ({ keyId, accountId: keyId, limitScale: 1 })
 
 const inSpan = ({ keyId }: { readonly keyId: string }) => ({ "svc.operator_key_id": keyId })
@@ -26,7 +26,7 @@ const makeByOperatorKey = Effect.gen(function* () {
   const { count } = yield* makeCounter
   const tried = yield* makeTried
 
-  /** A key of an account is not even looked up here: its form is enough. */
+  /** Rejects a key of an account by its form, without a lookup. */
   const read = (authorization: string): Effect.Effect<string, Failure> => {
     if (authorization === "") return Effect.fail(missing)
     const key = /^bearer +(\S+) *$/i.exec(authorization)?.[1]

@@ -12,7 +12,7 @@ import { type SessionCookie, sessionCookie } from "../handlers/console/Cookie.ts
 import { table } from "../FailureRows.ts"
 import type { Exchange } from "./Exchange.ts"
 
-/** No session, or one that has ended. */
+/** The failure for a missing or ended session. */
 export const notSignedIn = failure({ _tag: "NotSignedIn" })
 
 const crossSite = (header: string): Failure => failure({ _tag: "CrossSiteRequest", header })
@@ -45,13 +45,13 @@ export const fromHere = (
   return header === undefined ? Effect.void : Effect.fail(crossSite(header))
 }
 
-/** A request with the cookie of a session, or without. */
+/** A request of a session, with or without its cookie. */
 interface SessionRequest extends OperationRequest {
   /** The limit that the request counts against. */
   readonly limit: PolicyName
 }
 
-/** A kind of session: its cookie, whose it is, and what its requests count against. */
+/** A kind of session: its cookie, its owner or operator, and the rate limit of its requests. */
 interface SessionKind<A> {
   readonly cookie: (base: string, byHttps: boolean) => SessionCookie
   readonly find: (token: string) => Effect.Effect<A, Failure>

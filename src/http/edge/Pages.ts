@@ -1,4 +1,4 @@
-/** Everything that is no operation: pages, files, the MCP server, CORS preflights, and requests without a route. */
+/** Serves everything that is no operation: pages, files, the MCP server, CORS preflights, and requests without a route. */
 import { type Cause, Context, Effect, Layer, Option } from "effect"
 import {
   HttpEffect,
@@ -51,7 +51,7 @@ const isRouteNotFound = (cause: Cause.Cause<unknown>): boolean =>
 const isCutOff = ({ body, status }: HttpServerResponse.HttpServerResponse): boolean =>
   status === 503 && body._tag === "Empty"
 
-/** What a request asks for. */
+/** The target of a request: its method, URL, path and area. */
 interface PageTarget extends Target {
   readonly url: string
   readonly path: string
@@ -62,7 +62,7 @@ const targetOf = ({ method, url }: HttpServerRequest.HttpServerRequest): PageTar
   return { method, url, path, area: areaOf(path) }
 }
 
-/** Adds to every response what `makeEdge` says, and puts every error, including unknown paths, into the one error envelope. */
+/** Adds the headers of `makeEdge` to every response, and puts every error, including unknown paths, into the one error envelope. */
 const Edge = HttpRouter.middleware(
   Effect.map(makeEdge, ({ begin, cutOff, responseHeaders, failed, missingHost, refuse }) => {
     const finish = (target: Target, exchange: Exchange, response: HttpServerResponse.HttpServerResponse) =>

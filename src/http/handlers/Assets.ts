@@ -1,4 +1,4 @@
-/** Files that browsers load: compressed, revalidated by their ETag, and with strict security headers. */
+/** Serves files to browsers: compressed, revalidated by their ETag, and with strict security headers. */
 import { Duration, Effect, Exit } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
@@ -50,7 +50,7 @@ const accepts = (header: string, coding: Coding): boolean =>
 const matches = (header: string, tag: string): boolean =>
   header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === tag)
 
-/** Keeps a success for good. After a failure, the next request tries again. */
+/** Caches a success permanently. After a failure, the next request tries again. */
 const cached = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<Effect.Effect<A, E>> =>
   Effect.cachedWithTTL(work, (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero))
 

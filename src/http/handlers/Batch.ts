@@ -30,7 +30,7 @@ const PATH = "/batch"
  */
 const MAX_EMBEDDINGS_BYTES = 272 * 1_048_576
 
-/** The first request that may make the embeddings so far too large for one response. */
+/** Returns the first request with which the embeddings may become too large for one response. */
 const tooMany = (
   entries: ReadonlyArray<DecodedEntry>,
   accepted: ReadonlyArray<Pick<AcceptedBody, "mostBytes">>

@@ -109,7 +109,7 @@ const gatherList = ({ arriving, data, tokens }: Embeddings): Effect.Effect<Embed
         return { data: Buffer.concat(parts), tokens: yield* Effect.mapError(arriving.whole, brokenOff) }
       })
 
-/** A request for a complete answer of any length. */
+/** Runs a request for a complete answer of any length. */
 export const wholeRequest = (
   memory: ReservableMemory,
   paid: PaidRequest,

@@ -11,7 +11,7 @@ import { paidWork } from "./PaidWork.ts"
 import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 
-/** The paid request for the order of these documents. */
+/** Builds the paid request to rank these documents. */
 export const rerankRequest = (paid: PaidRequest, work: RerankWork): WorkRequest<Ranking> => {
   const longest = longestPair(work)
   return {

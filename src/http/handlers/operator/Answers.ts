@@ -16,14 +16,14 @@ import type { WriteCaller } from "../management/Answers.ts"
 export const asOperator = (accountId: string): Effect.Effect<WriteCaller, never, OperatorCaller> =>
   Effect.map(OperatorCaller, ({ keyId }) => ({ accountId, actor: { type: "operator", id: keyId } }))
 
-/** The operator that changes what concerns no single account, as the operators' audit log names it. */
+/** The operator of a change that concerns no single account, as the operators' audit log names it. */
 export const asActor: Effect.Effect<OperatorActor, never, OperatorCaller> = Effect.gen(function* () {
   const { keyId } = yield* OperatorCaller
   const { requestId } = yield* Exchange
   return { id: keyId, requestId }
 })
 
-/** Turns a change that the state of things does not allow into a conflict with the same words. */
+/** Turns the error of a change that the current state does not allow into a conflict with the same message. */
 export const conflicts = <A, R>(
   work: Effect.Effect<A, StateRefused | RefundRefused | DecisionRefused | Failure | Unavailable, R>
 ): Effect.Effect<A, Failure | Unavailable, R> =>
