@@ -64,7 +64,7 @@ export interface AuditPage {
 /** No action runs this long. An entry that is still pending after this time has lost the process that would complete it. */
 export const PENDING_AFTER_MS = 60_000
 
-/** The most combinations of type, actor and resource that one page may select. */
+/** The maximum number of combinations of type, actor and resource that one page may select. */
 export const MAX_COMBINATIONS = 32
 
 /** The audit log of an account. Entries never change: the outcome of an action is a separate row beside its entry. */

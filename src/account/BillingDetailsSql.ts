@@ -4,7 +4,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 /** The company behind an account, as statements name it. */
 export interface BillingDetailsRow {
   readonly company_name: string | null
-  /** Without empty lines. */
+  /** The lines of the address, without empty ones. */
   readonly address_lines: ReadonlyArray<string>
   readonly tax_id: string | null
 }

@@ -7,16 +7,16 @@ import { Secrets } from "../platform/Secrets.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type CodeRow, countAttempt, countSend, deleteCode, dropOver, replaceCode, secondsLeft } from "./CodesSql.ts"
 
-/** Long enough for an email or a text message to arrive, and no longer. */
+/** The lifetime of a code: just long enough for an email or a text message to arrive. */
 export const CODE_LIFE = Duration.minutes(10)
 
-/** Guesses at one code. Five guesses hit one code in 200,000 among a million. */
+/** The maximum number of guesses at one code. With a million codes, five guesses succeed in one of 200,000 cases. */
 export const MAX_ATTEMPTS = 5
 
 /** The number of different codes: six digits. */
 const CODES = 1_000_000
 
-/** The most codes that the gateway may send to or for a subject within a window. */
+/** The maximum number of codes that the gateway may send to or for a subject within a window. */
 export interface CodeLimit {
   readonly subject: string
   readonly sends: number

@@ -13,7 +13,7 @@ import { type CodeLimit, CODE_LIFE, Codes } from "./Codes.ts"
 import { OwnerSessions } from "./OwnerSessions.ts"
 import { boundsOf, ofMail, PER_ADDRESS, PER_CLIENT, PER_CLIENT_AND_ADDRESS } from "./SignIn.ts"
 
-/** Codes that one account may request for new addresses. */
+/** The limit on codes that one account may request for new addresses. */
 const PER_ACCOUNT: ReadonlyArray<Omit<CodeLimit, "subject">> = [
   { sends: 5, window: Duration.minutes(15) },
   { sends: 10, window: Duration.hours(24) }
@@ -24,7 +24,7 @@ export interface EmailClaim {
   readonly accountId: string
   readonly sessionId: string
   readonly actor: Actor
-  /** The address at present. */
+  /** The current address. */
   readonly from: string
   readonly to: string
 }
@@ -36,7 +36,7 @@ export interface SentEmailCode {
   readonly printedCode?: string
 }
 
-/** The address was changed. */
+/** The result of a change of the address. */
 export interface ChangedEmail {
   readonly email: string
   /** How many other sessions ended. */

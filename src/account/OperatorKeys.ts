@@ -27,7 +27,7 @@ export const isOperatorKey = (key: string): boolean => wellFormed.test(key)
 type RecordedKey = Pick<OperatorKeyRow, "id" | "name" | "expires_at">
 
 /**
- * The keys of operators. Each opens every account, so only the command line makes them. No cache holds one: each request reads it from
+ * The keys of operators. Each reaches every account, so only the command line creates them. No cache holds one: each request reads it from
  * the database, so a revocation takes effect at once on every node.
  */
 export class OperatorKeys extends Context.Service<

@@ -1,4 +1,4 @@
-/** Price plans between their rows and the form of the API. */
+/** Converts price plans between their rows and the form of the API. */
 import type { Plan, PlanLimits, PlanPrice } from "../../schemas/operator/Plans.ts"
 import type { FieldProblem } from "../domain/Failure.ts"
 import { nanoFromUsd, usdFromNano } from "../domain/Money.ts"

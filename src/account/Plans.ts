@@ -76,7 +76,7 @@ const shown = (plan: Partial<PlanFacts>): Record<string, unknown> =>
     Object.entries(plan).map(([name, value]) => [name, typeof value === "bigint" ? String(value) : value])
   )
 
-/** A plan's change as `{ property: { from, to } }`, without properties that stay. */
+/** Returns a plan's change as `{ property: { from, to } }`, without unchanged properties. */
 const differencesOf = (before: PlanFacts, after: PlanFacts): object => {
   const [from, to] = [shown(before), shown(after)]
   const names = Object.keys(after).filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]))

@@ -52,8 +52,8 @@ const MOST_WAITING = 32
 const PAUSE = "5 seconds"
 
 /**
- * The most bytes of finished lines, after which every other line becomes a short error. A stored file may have 256 MiB. The input
- * has at most 32 MiB and 50,000 lines, so the IDs of all lines and these errors fit into the rest.
+ * The maximum size of finished lines, in bytes. Beyond it, every other line becomes a short error. A stored file may have 256 MiB. The
+ * input has at most 32 MiB and 50,000 lines, so the IDs of all lines and these errors fit into the rest.
  */
 const MAX_OUTPUT_BYTES = 208 * 1_048_576
 

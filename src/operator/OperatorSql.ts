@@ -211,7 +211,7 @@ export const movementsFor = (
   sql<Movement>`SELECT at, kind, CASE WHEN credit = ${accountId} THEN amount ELSE -amount END AS amount, reference
     FROM transfer WHERE (debit = ${accountId} OR credit = ${accountId}) AND request_id = ${requestId} ORDER BY id`
 
-/** The most requests that one page of all accounts examines. In the database's memory they take a tenth of a second. */
+/** The maximum number of requests that one page of all accounts examines. In the database's memory they take a tenth of a second. */
 const MOST_EXAMINED = 10_000
 
 /** The filters of a page of the requests of all accounts; null matches everything. */

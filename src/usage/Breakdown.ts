@@ -10,7 +10,7 @@ import type { UsagePeriod } from "./Usage.ts"
 
 const HOUR_MS = 3_600_000
 
-/** The width of a bucket and the most buckets per question: a month of hours or a year of days. */
+/** The widths of buckets and the maximum number of buckets per report: a month of hours or a year of days. */
 const widths = {
   "1h": { width: "hour", bucketMs: HOUR_MS, most: 31 * 24 },
   "1d": { width: "day", bucketMs: DAY_MS, most: 366 }
@@ -19,7 +19,7 @@ export type BucketWidth = keyof typeof widths
 
 const periodDays = { "1d": 1, "7d": 7, "30d": 30 } as const
 
-/** A question about an account's usage. */
+/** A request for a report on an account's usage. */
 export interface BreakdownQuestion extends RangeQuestion {
   readonly accountId: string
   readonly period: UsagePeriod | undefined
@@ -30,13 +30,13 @@ export interface BreakdownQuestion extends RangeQuestion {
   readonly cursor: string | undefined
 }
 
-/** A page of the answer. Buckets are whole: the first and the last include all of their time. */
+/** A page of the report. Buckets are whole: the first and the last include all of their time. */
 export interface UsageBreakdown {
   readonly fromMs: number
   readonly untilMs: number
   readonly width: BucketWidth
   readonly bucketMs: number
-  /** Across all pages. */
+  /** The totals across all pages. */
   readonly totals: BreakdownRow
   readonly rows: ReadonlyArray<BreakdownRow>
   readonly next: string | null

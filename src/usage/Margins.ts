@@ -5,13 +5,13 @@ import { type Failure, invalid } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type MarginDimension, marginDimensions, type MarginGroup, type MarginRow, marginsOf } from "./MarginsSql.ts"
 
-/** The days that a report covers when it names none, today included. */
+/** The default range of a report, in days, including today. */
 const USUAL_DAYS = 30
 
-/** The most days of one report: ten years. */
+/** The maximum number of days of one report: ten years. */
 const MAX_DAYS = 3_660
 
-/** A question about what requests earned and cost. Days are `YYYY-MM-DD` in UTC, and both ends belong to the range. */
+/** A request for a report on revenue and cost. Days are `YYYY-MM-DD` in UTC, and both ends belong to the range. */
 export interface MarginQuestion {
   readonly by: ReadonlyArray<MarginDimension>
   /** Absent: 29 days before the last day. */
@@ -31,7 +31,7 @@ export interface MarginQuestion {
 export interface MarginReport {
   readonly from: string
   readonly to: string
-  /** Of all groups, across all pages. */
+  /** The totals of all groups, across all pages. */
   readonly totals: MarginRow
   readonly rows: ReadonlyArray<MarginRow>
   readonly next: string | null
@@ -115,12 +115,12 @@ const pageOf = (cursor: string): Effect.Effect<{ readonly after: MarginGroup; re
 
 type Costs = Pick<MarginRow, "provider_cost" | "attempt_cost">
 
-/** What a group costs the operator, the attempts that served no answer included. In nano-USD. */
+/** Returns what a group costs the operator, including attempts that served no answer, in nano-USD. */
 export const costOf = ({ attempt_cost: attempts, provider_cost: served }: Costs): bigint => served + attempts
 
-/** What a group leaves to the operator: its revenue less what its providers charge. In nano-USD. */
+/** Returns the margin of a group, which is its revenue less what its providers charge, in nano-USD. */
 export const marginOf = (row: Pick<MarginRow, "revenue"> & Costs): bigint => row.revenue - costOf(row)
 
-/** The margin in basis points of the revenue; null without revenue. */
+/** Returns the margin in basis points of the revenue; null without revenue. */
 export const marginBasisPoints = (row: Pick<MarginRow, "revenue"> & Costs): number | null =>
   row.revenue === 0n ? null : Number((marginOf(row) * 10_000n) / row.revenue)

@@ -9,16 +9,16 @@ import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { costOf, Margins } from "./Margins.ts"
 import { dropSpendBefore, exchangeSpend, type SpendLine, spendLines } from "./ProviderSpendSql.ts"
 
-/** How often nodes exchange their sums while a bound exists, and how often one that hears no notifications looks for one. */
+/** How often nodes exchange their sums while a bound exists, and how often a node that cannot listen looks for new bounds. */
 const EXCHANGE_MS = 1_000
 const IDLE_MS = 5_000
 
-/** How often the sums are compared with the receipts. */
+/** How often a node compares the sums with the receipts. */
 const COMPARE_MS = 10_000
 
 const THRESHOLDS = [100, 80] as const
 
-/** All providers together. */
+/** The name for all providers together. */
 export const EVERY_PROVIDER = ""
 
 /** The sums of a provider on this node, in nano-USD. */
@@ -27,26 +27,26 @@ interface Sums {
   reserved: Nano
 }
 
-/** What is left of a bound for this node until the next exchange. */
+/** The part of a bound that is left for this node until the next exchange. */
 interface Allowance {
   readonly limit: Nano
-  /** Of the whole day and all nodes, at the exchange. */
+  /** The cost of the whole day on all nodes at the exchange. */
   readonly total: Nano
   left: Nano
 }
 
-/** A running request with what it may cost at most, by provider. */
+/** The reservations of a running request: its maximum cost by provider. */
 export interface Reservation {
-  /** Reserves what a call of this provider may cost at most. False, with nothing reserved, when that would exceed a bound. */
+  /** Reserves the maximum cost of a call to this provider. Returns false, with nothing reserved, when that would exceed a bound. */
   readonly reserve: (provider: string, most: Nano) => boolean
   /** Ends all reservations, and counts what the request cost at each provider. */
   readonly end: (costs?: ReadonlyArray<readonly [provider: string, cost: Nano]>) => void
 }
 
 /**
- * Keeps what providers cost in a UTC day within the bounds that operators set. Each node counts what its requests cost and may cost at
- * most, exchanges these sums with the other nodes once a second, and gives out its share of what is left in between. So nodes together
- * do not exceed a bound, except that a node that has just started is unknown to the others for a second.
+ * Keeps the cost of providers in a UTC day within the bounds that operators set. Each node sums the cost and the maximum cost of its
+ * requests, exchanges these sums with the other nodes once a second, and may spend its share of the rest in between. So the nodes
+ * together do not exceed a bound, except that the others do not know a newly started node for a second.
  */
 export class ProviderSpend extends Context.Service<
   ProviderSpend,
@@ -56,7 +56,7 @@ export class ProviderSpend extends Context.Service<
     readonly isStopped: (provider: string) => boolean
     /** Returns the seconds until the next UTC day. */
     readonly secondsLeft: () => number
-    /** Returns every bound with the cost of the day, by what nodes have published. */
+    /** Returns every bound with the cost of the day, from the sums that nodes have published. */
     readonly lines: Effect.Effect<ReadonlyArray<SpendLine>, Unavailable>
     /** Exchanges the sums at once. */
     readonly refresh: Effect.Effect<void, Unavailable>
@@ -171,7 +171,7 @@ export class Spend {
     }
   }
 
-  /** The sums to publish; one of all providers shows that this node is there. */
+  /** Returns the sums to publish. The sum of all providers shows that this node is running. */
   own(day: string): ReadonlyArray<{ readonly provider: string } & Sums> {
     if (this.#turn() !== day) return []
     return [
@@ -184,7 +184,7 @@ export class Spend {
     if (this.#turn() === day) this.#base = base
   }
 
-  /** Takes what an exchange brought. Returns what is to be logged. */
+  /** Applies the result of an exchange. Returns the messages to log. */
   exchanged(
     day: string,
     rows: ReadonlyArray<{

@@ -4,28 +4,28 @@ import type { Nano } from "../domain/Money.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** A bound on what a provider costs in a UTC day, in nano-USD, and the day's cost by the sums of all nodes. */
+/** A bound on the cost of a provider in a UTC day, in nano-USD, and the day's cost from the sums of all nodes. */
 export interface SpendRow {
-  /** Empty: all providers together. */
+  /** The provider. Empty: all providers together. */
   readonly provider: string
   readonly limit_nano: Nano
-  /** What ended requests of other nodes cost, and what running ones may cost at most. */
+  /** The cost of ended requests of other nodes, and the maximum cost of their running ones. */
   readonly settled: Nano
   readonly reserved: Nano
-  /** Nodes that published lately, without this one. */
+  /** The number of other nodes that published recently. */
   readonly nodes: number
 }
 
-/** What a node publishes about a provider. */
+/** The sums that a node publishes about a provider. */
 export interface OwnSpend {
   readonly provider: string
   readonly settled: Nano
   readonly reserved: Nano
 }
 
-/** After this time without a sign, the running requests of a node count no more. */
+/** When a node has published nothing for this long, its running requests no longer count. */
 const GONE = "60 seconds"
-/** Nodes with a sign in this time share what is left of a bound. */
+/** Nodes that have published within this time share the rest of a bound. */
 const PRESENT = "5 seconds"
 
 const textOf = (own: ReadonlyArray<OwnSpend>): string =>
@@ -75,7 +75,7 @@ export const setSpendLimit = (
     return former?.limit_nano ?? null
   })
 
-/** A bound and what the day has cost so far, by the sums that nodes publish. */
+/** A bound and the day's cost so far, from the sums that nodes publish. */
 export interface SpendLine {
   readonly provider: string
   readonly limit_nano: Nano
@@ -89,5 +89,5 @@ export const spendLines = (sql: Sql, day: string): Effect.Effect<ReadonlyArray<S
     FROM provider_spend_limit l LEFT JOIN provider_spend p ON p.day = ${day}::date AND (l.provider = '' OR p.provider = l.provider)
     GROUP BY l.provider, l.limit_nano ORDER BY l.provider`
 
-/** Forgets the sums of days before this one. */
+/** Deletes the sums of earlier days. */
 export const dropSpendBefore = (sql: Sql, day: string) => sql`DELETE FROM provider_spend WHERE day < ${day}::date`

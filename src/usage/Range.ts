@@ -1,13 +1,13 @@
 import { type Failure, invalid } from "../domain/Failure.ts"
 
-/** The time of a question about usage: a period up to now, or two moments in milliseconds since 1970. */
+/** The time range of a report on usage: a period up to now, or two times in milliseconds since 1970. */
 export interface RangeQuestion {
   readonly period: string | undefined
   readonly startMs: number | undefined
   readonly endMs: number | undefined
 }
 
-/** Why a question names no range, if so: it names both a period and a moment, or only an end. */
+/** Returns why a request names no range: it has both a period and a time, or only an end. Undefined for a valid range. */
 export const rangeProblem = ({ endMs, period, startMs }: RangeQuestion): Failure | undefined => {
   if (period !== undefined && (startMs ?? endMs) !== undefined)
     return invalid("period", "must not be combined with `start_time` or `end_time`")

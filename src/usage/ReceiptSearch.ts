@@ -1,4 +1,4 @@
-/** How a page of receipts is searched for those that match its filters. */
+/** Searches for a page of receipts that match its filters. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { DAY_MS } from "../domain/Day.ts"
@@ -23,11 +23,11 @@ export interface ReceiptsPage {
   readonly searchedToMs: number | null
 }
 
-/** How far one page searches for receipts that match its filters. */
+/** The limits of the search for one page. */
 export interface SearchOptions {
-  /** Requests that one statement examines. */
+  /** The number of requests that one statement examines. */
   readonly part: number
-  /** Requests that one page examines. */
+  /** The number of requests that one page examines. */
   readonly page: number
   /** How long one page continues with further parts, in milliseconds. */
   readonly forMs: number
@@ -67,7 +67,7 @@ const disjoint = (ranges: ReadonlyArray<Range>): ReadonlyArray<Range> => {
 /** The rollups of this long are read at once: hours, of which there are hundreds. */
 const WINDOW_MS = 31 * DAY_MS
 
-/** The most ranges of one statement. Each may have many thousands of requests. */
+/** The maximum number of ranges of one statement. Each may have many thousands of requests. */
 const MOST_RANGES = 64
 
 /** Looks at one request after the other, from the newest on, down to those that are rolled up. */

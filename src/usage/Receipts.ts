@@ -7,7 +7,7 @@ import { UsageReads } from "./UsageReads.ts"
 import { makeSearch, pageOf, type ReceiptsPage, type SearchOptions } from "./ReceiptSearch.ts"
 import { isSearched, openRequestsOf, requestsOf, type ReceiptFilters } from "./RequestsSql.ts"
 
-/** The page to return: its size, its place, and the filters of its receipts. */
+/** The page to return: its size, its position, and the filters of its receipts. */
 export interface PageQuery extends Omit<ReceiptFilters, "fromId"> {
   readonly limit: number
   /** The page continues with requests older than this ID. */

@@ -55,20 +55,20 @@ export const requestById = (
     (rows) => rows[0]
   )
 
-/** Ids of requests: from the first to before the last. */
+/** A range of request ids: the first is included, the last excluded. */
 export interface IdRange {
   readonly from: string
   readonly until: string
 }
 
-/** What the books have of the requests of a range. Amounts are in nano-USD. */
+/** The sums of the requests of a range in the books. Amounts are in nano-USD. */
 export interface DayBooks {
   readonly receipts: bigint
-  /** Requests that have not ended. */
+  /** The number of requests that have not ended. */
   readonly open: bigint
-  /** By the transfers. */
+  /** The settled amount according to the transfers. */
   readonly charged: bigint
-  /** By the requests: no index has the refunds of a range, and `ledger verify` proves that both agree. */
+  /** The refunded amount by the requests, because no index has the refunds of a range. `ledger verify` proves that both agree. */
   readonly refunded: bigint
 }
 
@@ -82,7 +82,7 @@ export const requestsBetween = (
   sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE id >= ${from} AND id < ${until} AND id > ${after}
     ORDER BY id ${limitTo(sql, limit)}`
 
-/** Reads what the books have of the requests of a range, at one moment. */
+/** Reads the sums of the requests of a range in the books, at one moment. */
 export const booksBetween = (
   sql: SqlClient.SqlClient,
   { from, until }: IdRange
@@ -108,7 +108,7 @@ export const requestReplayedBy = (
     (rows) => rows[0]
   )
 
-/** A request that was answered with what an earlier one got. */
+/** A request that was answered with the stored answer of an earlier one. */
 export interface Replay {
   readonly id: string
   readonly accountId: string

@@ -4,7 +4,7 @@ import { firstRequestIdAt } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { rollUp, safeMoment, tryLockRollups, type RollupStep } from "./RollupsSql.ts"
 
-/** The most rows of each kind per step. A step takes some tenths of a second of database time. */
+/** The maximum number of rows of each kind per step. A step takes some tenths of a second of database time. */
 const STEP_ROWS = 5_000
 
 const nothing: RollupStep = { rows: 0, full: false }

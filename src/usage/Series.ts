@@ -21,7 +21,7 @@ const WEEK_MS = 7 * DAY_MS
 /** 1970 began on a Thursday. Weeks begin on Mondays. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
-/** The most buckets of each width. Buckets of minutes are summed from single requests, so there are few of them. */
+/** The maximum number of buckets of each width. Buckets of minutes are summed from single requests, so there are few of them. */
 const intervals: Readonly<Record<SeriesInterval, { readonly ms: number; readonly most: number }>> = {
   minute: { ms: MINUTE_MS, most: 360 },
   hour: { ms: HOUR_MS, most: 31 * 24 },
@@ -32,11 +32,11 @@ const intervals: Readonly<Record<SeriesInterval, { readonly ms: number; readonly
 const periods = { "1h": HOUR_MS, "1d": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS } as const
 export type SeriesPeriod = keyof typeof periods
 
-/** A question about an account's usage over time. */
+/** A request for an account's usage over time. */
 export interface SeriesQuestion extends RangeQuestion {
   readonly accountId: string
   readonly period: SeriesPeriod | undefined
-  /** By default the interval that gives some dozen buckets. */
+  /** The width of a bucket. Default: the interval that gives some dozen buckets. */
   readonly interval: SeriesInterval | undefined
   readonly by: SeriesDimension | undefined
   readonly rank: SeriesRank
@@ -54,7 +54,7 @@ export interface Series {
   readonly group: string | null
   readonly isRest: boolean
   readonly totals: SeriesSums
-  /** One for each bucket. */
+  /** The figures, one for each bucket. */
   readonly buckets: ReadonlyArray<SeriesSums>
 }
 

@@ -8,7 +8,7 @@ import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import { anyUnreported, type CrossingRow, takeUnreported } from "./BudgetAlertsSql.ts"
 import { Webhooks } from "./Webhooks.ts"
 
-/** The most thresholds that one transaction reports. */
+/** The maximum number of thresholds that one transaction reports. */
 const BATCH = 100
 
 /**

@@ -30,7 +30,7 @@ import { LONGEST_GAP_MS, type Verdict, verdictOf } from "./Schedule.ts"
 import type { Attempt, Message } from "./Sender.ts"
 import type { SealedSecrets } from "./WebhooksSql.ts"
 
-/** The most concurrent deliveries to one endpoint, across all nodes. Two nodes that claim at the same moment may exceed it once. */
+/** The maximum concurrent deliveries to one endpoint, across all nodes. Two nodes that claim at the same moment may exceed it once. */
 export const MOST_PER_ENDPOINT = 4
 
 /** Longer than any attempt takes, so that a living node's attempt is never repeated. */
@@ -45,7 +45,7 @@ const WAITING_MS = 5 * 24 * 3_600_000
 /** How long ended deliveries can be listed and sent again by default. */
 const RETENTION = Duration.days(30)
 
-/** The most rows that one statement of a sweep changes. */
+/** The maximum number of rows that one statement of a sweep changes. */
 const SWEEP_BATCH = 1_000
 
 /** A delivery that this node has claimed. */

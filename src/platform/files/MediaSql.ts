@@ -35,7 +35,7 @@ export const insertFile = (sql: Sql, file: Omit<FileRow, "created_at">) =>
     VALUES (${file.id}, ${file.account_id}, ${file.purpose}, ${file.content_type}, ${file.name}, ${file.bytes},
       ${file.expires_at}::timestamptz)`
 
-/** The most files of one purpose that an account may have, and their total size in bytes. */
+/** The maximum number of files of one purpose that an account may have, and their total size in bytes. */
 export interface FileQuota {
   readonly files: number
   readonly bytes: number

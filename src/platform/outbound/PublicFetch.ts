@@ -133,7 +133,7 @@ export class PublicFetch extends Context.Service<
 /** No legitimate URL is longer. */
 const MAX_URL_LENGTH = 8_192
 
-/** The most response header bytes that a server may send. */
+/** The maximum size of response headers, in bytes. */
 const MAX_HEADER_BYTES = 16_384
 
 /** How long to wait for a DNS server, in milliseconds, and how often to query it. */
