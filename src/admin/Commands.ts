@@ -171,7 +171,7 @@ const audit = Command.make(
   Command.provide(database)
 )
 
-/** Says what a verification read. Without a checkpoint there is nothing to add. */
+/** Describes which rows a verification read. Empty when there is no checkpoint. */
 const readOf = ({ since, through }: Proof): ReadonlyArray<string> =>
   since === undefined
     ? []
@@ -243,7 +243,7 @@ const admin = Command.make("admin").pipe(
   Command.withGlobalFlags([json])
 )
 
-/** Runs the command these arguments name and answers its exit code: 0, or 1 when it was refused or something is not in order. */
+/** Runs the command that these arguments name. Returns its exit code: 0, or 1 when the command was refused or found a fault. */
 export const run = (args: ReadonlyArray<string>) =>
   exitCode(Command.runWith(admin, { version: VERSION })(args)).pipe(
     Effect.provide([presenter, CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version] })])

@@ -29,10 +29,10 @@ import {
   type Totals
 } from "./ReceiptsFile.ts"
 
-/** Requests that arrived in the last moments of a day take their hold after it. No request waits this long for it. */
+/** The delay after the end of a day before its export. A request that arrives at the end of a day takes its hold within this time. */
 const SETTLING_MS = 3_600_000
 
-/** Receipts that one statement returns. */
+/** The number of receipts that one statement returns. */
 const PAGE_ROWS = 1_000
 
 const lineOf = (row: RequestRow): ExportedAmounts => {
@@ -47,7 +47,7 @@ const lineOf = (row: RequestRow): ExportedAmounts => {
   } as ExportedAmounts
 }
 
-/** Says how the file differs from the books; undefined when it does not. */
+/** Describes how the file differs from the books; undefined when it does not. */
 const differenceOf = ({ receipts, refunded, settled }: Totals, books: DayBooks): string | undefined => {
   if (BigInt(receipts) !== books.receipts) return `${receipts} receipts for ${books.receipts} requests`
   if (settled !== books.charged) return `${formatUsd(settled)} settled for transfers of ${formatUsd(books.charged)}`
@@ -116,13 +116,13 @@ const staged = Effect.fnUntraced(function* (day: string, directory: string) {
   return yield* exported(day, directory)
 })
 
-/** Writes into the audit log what happened to the receipts of a day. */
+/** Writes the export of a day into the audit log. */
 const record = (day: string, type: "receipts.export_started" | "receipts.exported", changes: object) =>
   Effect.flatMap(OperatorEvents, (events) =>
     storeErrors(events.append({ type, actor: OPERATOR, resource: { type: "receipts", id: day }, changes }))
   )
 
-/** Writes the day into a directory, and then into the audit log that it did. */
+/** Writes the day into a directory, and then an event into the audit log. */
 const toDirectory = Effect.fnUntraced(function* (day: string, to: string) {
   const names = namesOf(to, day)
   const before = yield* Effect.promise(() => finishedExport(names))

@@ -8,7 +8,7 @@ import { isDay } from "../domain/Day.ts"
 import { type MarginDimension, marginDimensions } from "../usage/MarginsSql.ts"
 import { accountStates } from "../operator/OperatorSql.ts"
 
-/** Balances are 64-bit numbers of nano-USD, which hold about nine times this amount. No operator types as much on purpose. */
+/** The maximum amount of a flag. A balance, a 64-bit number of nano-USD, holds nine times as much. A larger amount is a typing error. */
 const MAX_AMOUNT = 1_000_000_000n * NANO_PER_USD
 
 /** The largest top-up. */
@@ -21,7 +21,7 @@ const MAX_REFERENCE_LENGTH = 200
 const MAX_REASON_LENGTH = 500
 const MAX_ROWS = 1_000
 
-/** A flag whose text is parsed; undefined is refused with what was expected. */
+/** Describes a flag and how to parse it. When `parse` returns undefined, the command fails with the expected form. */
 export const parsed = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
   Flag.String(name).pipe(
     Flag.filterMap(
@@ -125,23 +125,23 @@ export const requestsAfter = parsed("after", REQUEST, requestIdOf).pipe(
   Flag.optional
 )
 
-/** In nano-USD; zero is allowed. */
+/** An amount of zero or more, in nano-USD. */
 export const balance = amount("balance-usd", "an amount of USD, zero or more,", 0n).pipe(
   Flag.withDescription("The account's initial balance, in USD")
 )
 
-/** In nano-USD, above zero. */
+/** An amount above zero, in nano-USD. */
 export const topUpAmount = amount("amount-usd", "an amount of USD above zero,", 1n).pipe(
   Flag.withDescription("The amount to add, in USD")
 )
 
-/** In nano-USD, above zero; none gives back everything that is left. */
+/** An amount above zero, in nano-USD. Without it, the refund gives back everything that is left. */
 export const refundAmount = amount("amount-usd", "an amount of USD above zero,", 1n).pipe(
   Flag.withDescription("The amount to give back, in USD; by default everything that is left of the cost"),
   Flag.optional
 )
 
-/** In nano-USD, not zero; below zero it takes from the account. */
+/** An amount other than zero, in nano-USD. Below zero it takes money from the account. */
 export const adjustment = parsed(
   "amount-usd",
   "an amount of USD such as -5 or 0.5, not zero, at most nine decimals, up to 1000000000 either way",
@@ -219,7 +219,7 @@ export const topUpArgument = argument("top-up", "a top-up's id, 24 hexadecimal c
   Argument.withDescription("The top-up's id")
 )
 
-/** In nano-USD and whole cents, above zero. */
+/** An amount of whole cents above zero, in nano-USD. */
 export const settledAmount = parsed(
   "amount-usd",
   "an amount of USD from 0.01 to 10000, such as 25 or 24.99",

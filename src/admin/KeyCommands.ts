@@ -65,7 +65,7 @@ const revokeKey = Command.make(
   Command.provide(database)
 )
 
-/** More keys than any account has. */
+/** The maximum number of listed keys: more than any account has. */
 const MAX_KEYS = 100_000
 
 const listKeys = Command.make(

@@ -1,4 +1,4 @@
-/** The commands that make, list and revoke the keys of operators. No endpoint can. */
+/** The commands that create, list and revoke the keys of operators. No endpoint does. */
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { DAY_MS } from "../domain/Day.ts"

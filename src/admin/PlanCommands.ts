@@ -25,7 +25,7 @@ const facts = {
   daily: PlanFlags.planDailySpend
 }
 
-/** The flags that were given. */
+/** The flags that the operator passed. */
 interface PlanFlagValues {
   readonly markup: Option.Option<number>
   readonly prices: Option.Option<ReadonlyArray<PlanPrice>>

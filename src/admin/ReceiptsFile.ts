@@ -19,21 +19,21 @@ import {
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 
-/** What is known of the lines of a file. Amounts are in nano-USD. */
+/** The sums of a file's lines. Amounts are in nano-USD. */
 export interface Totals {
   readonly receipts: number
   readonly settled: bigint
   readonly refunded: bigint
 }
 
-/** The members of a line that the sums are made of. */
+/** The fields of a line that the sums include. */
 export interface ExportedAmounts {
   readonly id: string
   readonly settled_nano_usd: string
   readonly refunded_nano_usd: string
 }
 
-/** What the manifest beside the file says. Amounts are in nano-USD, as text, because they exceed what a number holds exactly. */
+/** The manifest beside the file. Amounts are in nano-USD, as text, because a number cannot hold them exactly. */
 export interface Manifest {
   readonly day: string
   readonly file: string
@@ -46,7 +46,7 @@ export interface Manifest {
   readonly exported_at: string
 }
 
-/** The names of the files of a day. The unfinished one becomes the file once all of it is there. */
+/** The names of the files of a day. The unfinished file gets its final name when it is complete. */
 export const namesOf = (directory: string, day: string) => ({
   file: join(directory, `receipts-${day}.jsonl`),
   unfinished: join(directory, `receipts-${day}.jsonl.unfinished`),
@@ -60,7 +60,7 @@ const readLines = async (path: string, onLine: (line: string) => void): Promise<
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) onLine(line)
 }
 
-/** Longer than any receipt. */
+/** The length of the file's end in which the last line break is searched, in bytes: longer than any receipt. */
 const TAIL_BYTES = 1_048_576
 
 /** Where the last whole line of a file ends, in bytes. */

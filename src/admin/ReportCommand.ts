@@ -11,7 +11,7 @@ import * as Flags from "./Flags.ts"
 import { print } from "./Output.ts"
 import { type Column, tableOf } from "./Table.ts"
 
-/** Rows that one statement returns. */
+/** The number of rows that one statement returns. */
 const PAGE_ROWS = 1_000
 
 /** Reads all pages of a report. */
@@ -125,7 +125,7 @@ export const report = Command.make(
       from: Option.getOrUndefined(from),
       to: Option.getOrUndefined(to)
     })
-    // Days stay in their order. Of anything else the largest is looked for.
+    // Days stay in their order. Other groups are sorted by size, because readers look for the largest.
     const rows = by[0] === "day" ? found.rows : found.rows.toSorted((a, b) => Number(b.revenue - a.revenue))
     const { from: first, to: last, totals } = found
     yield* print({

@@ -118,7 +118,7 @@ const pricesOf = ({ price, usage }: RequestReceipt): ReadonlyArray<string> => {
   return [...lines, ...perRequest, ...promotion]
 }
 
-/** When an attempt ran, where the receipt knows it. */
+/** Returns when an attempt ran, if the receipt knows it. */
 const spanText = ({ attempts }: RequestReceipt["timings"], at: number): string => {
   const timed = attempts.find(({ attempt_index }) => attempt_index === at)
   if (timed === undefined) return ""

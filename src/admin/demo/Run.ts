@@ -13,7 +13,7 @@ import { receiver, type Send, sendLongWork } from "./LongWork.ts"
 import { runBehind } from "./ShiftedClock.ts"
 import { type Call, callAt, keyNames, projects, PROTOTYPE } from "./Traffic.ts"
 
-/** The demo cannot go on, for a reason that its reader can do something about. */
+/** The demo cannot continue, for a reason that its user can fix. */
 export class DemoError extends Data.TaggedError("DemoError")<{ readonly message: string }> {}
 
 /** How many days and requests to make, and the seed that determines them. */
@@ -25,10 +25,10 @@ export interface DemoOptions {
   readonly origin: string
 }
 
-/** What to do when the database fails at the very end. */
-const LEFT_BEHIND = "The demo's triggers are still in the database. Run the demo again, which takes them away."
+/** The hint for a database failure at the end of the demo. */
+const LEFT_BEHIND = "The demo's triggers are still in the database. Run the demo again, which removes them."
 
-/** Paid in on the first day and every ten days, in dollars of simulated money. */
+/** The amount of a top-up, in dollars of simulated money. The demo tops up on the first day and every ten days. */
 const TOP_UP_USD = 60
 const TOP_UP_EVERY_MS = 10 * DAY_MS
 
@@ -109,7 +109,7 @@ const makeKeys = (owner: Owner) =>
     return secrets
   })
 
-/** The events that the demo's endpoints hear of. */
+/** The events that the demo's endpoints receive. */
 const EVENTS = ["video.completed", "video.failed", "budget.threshold"]
 
 /** Registers one endpoint that takes every message and one that is gone, in place of those of an earlier demo. */
@@ -171,7 +171,7 @@ const moveTo = (sql: SqlClient.SqlClient, behindMs: number) =>
     Effect.sync(() => runBehind(behindMs))
   )
 
-/** The demo account; a sandbox that has none gets it, with its keys printed. */
+/** Returns the demo account. Creates it in a sandbox without one, and prints its keys. */
 const demoOwner = Effect.gen(function* () {
   const [accounts, sessions, sql] = [yield* Accounts, yield* OwnerSessions, yield* SqlClient.SqlClient]
   const created = yield* createDemoAccount
@@ -195,10 +195,10 @@ const allEnded = (sql: SqlClient.SqlClient, accountId: string) =>
     })
   )
 
-/** How many moments of the demo begin videos and a batch, too. */
+/** The number of moments of the demo that also begin videos and a batch. */
 const LONG_MOMENTS = 5
 
-/** Lets the days pass. Every request of a moment has ended before the next one begins. */
+/** Simulates the days. Every request of a moment ends before the next moment begins. */
 const live = (
   sql: SqlClient.SqlClient,
   accountId: string,
@@ -242,7 +242,7 @@ const live = (
     return { sent, served }
   }).pipe(Effect.scoped)
 
-/** Refuses what the demo cannot do, before the service starts for it. */
+/** Rejects invalid options before the service starts. */
 export const checkOptions = ({ days, requests, seed }: Omit<DemoOptions, "origin">): Effect.Effect<void, DemoError> =>
   days >= 2 && days <= 90 && requests >= 1 && requests <= 100_000 && Number.isInteger(seed)
     ? Effect.void

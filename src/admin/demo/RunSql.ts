@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** The tables whose rows the demo makes, with the columns that have their times. */
+/** The tables in which the demo writes rows, with the columns of their times. */
 const dated = [
   ["request", "created_at", "account_id"],
   ["request", "closed_at", "account_id"],
@@ -61,7 +61,7 @@ export const followClock = (sql: SqlClient.SqlClient, accountId: string): Effect
     }
   })
 
-/** Lets these times lie so far back from now on. */
+/** From now on, moves these times back by this much. */
 export const setClockBack = (sql: SqlClient.SqlClient, ms: number) =>
   sql`UPDATE demo.clock SET behind = ${ms}::float8 * interval '1 millisecond'`
 
@@ -82,6 +82,6 @@ export const countOpen = (sql: SqlClient.SqlClient, accountId: string): Effect.E
     ([row]) => row?.open ?? 0
   )
 
-/** Takes the triggers away. */
+/** Removes the triggers. */
 export const forgetClock = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlError> =>
   Effect.asVoid(sql`DROP SCHEMA IF EXISTS demo CASCADE`)

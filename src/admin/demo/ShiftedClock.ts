@@ -6,7 +6,7 @@ const clock = { behindMs: 0 }
 
 const now = (): number => RealDate.now() - clock.behindMs
 
-/** Lets this process believe that it is so much earlier. The time until a timer fires stays as it is. */
+/** Sets how far the clock of this process runs behind. The time until a timer fires does not change. */
 export const runBehind = (ms: number): void => {
   clock.behindMs = ms
 }

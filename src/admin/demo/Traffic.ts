@@ -15,13 +15,13 @@ export const projects = [
   { name: "Research", budget_cents: 6_000, budget_period: "monthly", keys: ["Nightly pipeline"] }
 ] as const
 
-/** A request: its path below `/api/v1`, its body, and how the sandbox's doubles play it. */
+/** A request: its path below `/api/v1`, its body, and the steering of the simulated providers. */
 export interface Call {
   readonly key: (typeof keyNames)[number]
   readonly path: string
   readonly body: object
   readonly play: string
-  /** The client hangs up after so many milliseconds. */
+  /** The client disconnects after this many milliseconds. */
   readonly hangUpMs?: number
 }
 
@@ -41,13 +41,13 @@ const words =
 
 const pick = <A>(random: () => number, options: ReadonlyArray<A>): A => options[Math.floor(random() * options.length)]!
 
-/** A text of so many words. */
+/** Returns a text with this number of words. */
 const textOf = (random: () => number, count: number): string =>
   Array.from({ length: count }, () => pick(random, words)).join(" ")
 
 const whole = (random: () => number, from: number, to: number): number => Math.round(from + random() * (to - from))
 
-/** Most are quick; few are slow. */
+/** Returns a random latency in milliseconds: most are short, few are long. */
 const latencyOf = (random: () => number): number => Math.round(20 + 160 * random() ** 3)
 
 const conversationOf = (random: () => number, most: number) => [

@@ -17,7 +17,7 @@ interface ListPageProps<A> {
   readonly empty: { readonly title: string; readonly about?: ReactNode; readonly action?: ReactNode }
   /** Whether the page shows a row. */
   readonly filter?: (row: A) => boolean
-  /** The most rows that the query reads. A note says so when there are as many. */
+  /** The maximum number of rows that the query reads. A note says so when there are as many. */
   readonly most?: number
   /** Whether each row renders its own card. */
   readonly cards?: boolean
@@ -25,7 +25,7 @@ interface ListPageProps<A> {
   readonly dialogs?: ReactNode
 }
 
-/** A page that lists rows of one kind. It shows placeholders during the read, an empty state without rows, and the error of a failed read. */
+/** A page that lists rows of one kind. It shows placeholders while it reads, an empty state without rows, and the error of a failed read. */
 export const ListPage = <A,>(props: ListPageProps<A>) => {
   const { cards = false, children, create, dialogs, empty, filter = () => true } = props
   const { head, most = Infinity, query, title, tools } = props

@@ -1,7 +1,7 @@
 const WIDTH = 84
 const HEIGHT = 24
 
-/** A small chart without axes, beside the figure whose course it shows. */
+/** A small chart without axes. It shows how the figure beside it changed over time. */
 export const Sparkline = ({ values }: { readonly values: ReadonlyArray<number> }) => {
   const most = Math.max(...values, 0)
   if (values.length < 2) return <span className="spark" />

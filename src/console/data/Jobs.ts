@@ -8,7 +8,7 @@ import { download } from "./Download.ts"
 const RUNNING_MS = 2_000
 const IDLE_MS = 15_000
 
-/** The most videos, batches or files that a page lists. */
+/** The maximum number of videos, batches or files that a page lists. */
 export const MOST_JOBS = 100
 
 /** Whether a video still waits or renders. */

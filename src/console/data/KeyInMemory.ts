@@ -29,5 +29,5 @@ const listen = (listener: () => void) => {
 /** The key in memory; undefined without one. */
 export const keyInMemory = (): KeyInMemory | undefined => store.key
 
-/** The key in memory. The component renders again when another key is kept. */
+/** Returns the key in memory. The component renders again when the key changes. */
 export const useKeyInMemory = (): KeyInMemory | undefined => useSyncExternalStore(listen, keyInMemory)

@@ -7,7 +7,7 @@ export const onForget = (forget: () => void): void => {
   actions.add(forget)
 }
 
-/** Forgets everything that is kept in memory for the owner, when the owner signs out or another one signs in. */
+/** Deletes everything in memory about the owner, when the owner signs out or another one signs in. */
 export const forgetMemory = (): void => {
   for (const forget of actions) forget()
 }

@@ -15,7 +15,7 @@ import { isSignedOut, keepOperatorCsrfToken, operatorApi, origin } from "./Clien
 const PAGE = 50
 const MINUTE = 60_000
 
-/** The most pages of a report that a chart or a file holds: 10,000 rows. */
+/** The maximum number of pages of a report that a chart or a file holds: 10,000 rows. */
 const MOST_PAGES = 100
 
 /** The session of the signed-in operator, or null. */
@@ -83,7 +83,7 @@ const pages = <Id extends Paged>(
     getNextPageParam: (page: { readonly next_cursor: string | null }) => page.next_cursor ?? undefined
   })
 
-/** Keeps the former rows while other filters are read, if both are of the same thing, which is the third part of the key. */
+/** Keeps the previous rows while a query with other filters loads, if both queries have the same subject (the third part of the key). */
 const keepOf =
   (thing: string) =>
   <A>(before: A | undefined, query: { readonly queryKey: QueryKey } | undefined): A | undefined =>

@@ -6,7 +6,7 @@ import { api, isSignedOut, keepCsrfToken } from "./Client.ts"
 import { defined } from "./Defined.ts"
 import { forgetMemory } from "./Memory.ts"
 
-/** The most entries that a page shows of a list without a virtual table. */
+/** The maximum number of entries that a page shows of a list without a virtual table. */
 export const MOST_LISTED = 500
 const PAGE = 100
 
@@ -42,7 +42,7 @@ export const sessionQuery = queryOptions({
   }
 })
 
-/** Forgets everything that was read for an owner or kept in memory for them, except the session. */
+/** Deletes all cached and stored data of an owner, except the session. */
 export const forgetAccount = (client: QueryClient): void => {
   forgetMemory()
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" })
@@ -93,7 +93,7 @@ export const webhooksQuery = queryOptions({
   queryFn: () => all("management.webhooks.list")
 })
 
-/** The most deliveries that the page of an endpoint lists. */
+/** The maximum number of deliveries that the page of an endpoint lists. */
 export const MOST_DELIVERIES = 50
 
 export const deliveriesQuery = (id: string) =>

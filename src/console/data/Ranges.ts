@@ -83,7 +83,7 @@ export const intervalsOf = ({ end, start }: Times): ReadonlyArray<Interval> =>
     return buckets >= 2 && buckets <= most[interval] - 1
   })
 
-/** The chosen interval if it suits the range, else one that does. */
+/** Returns the chosen interval if it suits the range, and otherwise a suitable one. */
 export const intervalOf = (times: Times, chosen: Interval | undefined): Interval => {
   const fitting = intervalsOf(times)
   if (chosen !== undefined && fitting.includes(chosen)) return chosen

@@ -22,7 +22,7 @@ export interface RequestsRead {
   readonly filters: RequestFilters
   /** Identifies the range in the key of the cache. */
   readonly rangeKey: string
-  /** The range. One that ends now is read without an end, so that it includes new receipts. */
+  /** The time range. A range that ends now is read without an end, so that it includes new receipts. */
   readonly times: () => Times
   readonly isCustom: boolean
 }

@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query"
 import { api } from "./Client.ts"
 import { inTurn } from "./UsageQueue.ts"
 
-/** The most groups to which the gateway gives a series of their own. */
+/** The maximum number of groups to which the gateway gives a series of their own. */
 export const MOST_GROUPS = 20
 
 export const spendQuery = (by: "key" | "project") =>

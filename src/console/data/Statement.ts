@@ -39,7 +39,7 @@ const MOST_YEARS = 10
 export const isMonth = (text: string, now: number): boolean =>
   /^\d{4}-(0[1-9]|1[0-2])$/.test(text) && text <= monthAt(now) && text >= monthsBefore(monthAt(now), 12 * MOST_YEARS)
 
-/** The most days of usage that one call returns. */
+/** The maximum number of days of usage that one call returns. */
 const MOST_DAYS = 366
 
 /** Divides the time from a midnight to a moment into spans that one call each can read. */

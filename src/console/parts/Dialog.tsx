@@ -75,7 +75,7 @@ interface FormDialogProps extends Omit<DialogProps, "closes"> {
   readonly action: string
   readonly danger?: boolean
   readonly busy: boolean
-  /** The error of the call that the form made. */
+  /** The error of the form's call. */
   readonly error?: Error | null
   /** Whether the form is complete. */
   readonly ready?: boolean
@@ -112,7 +112,7 @@ export const FormDialog = (props: FormDialogProps) => {
 
 interface ConfirmProps<A> {
   readonly title: string
-  /** What happens, in one or two sentences. */
+  /** The effect of the action, in one or two sentences. */
   readonly children: ReactNode
   /** The name that the user types to confirm, for an action that nothing can undo. */
   readonly name?: string

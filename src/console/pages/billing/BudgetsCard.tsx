@@ -31,7 +31,7 @@ const budgetsOf = (sources: ReadonlyArray<Source>, of: BudgetRow["of"]): Readonl
 
 const shareOf = ({ budget, spent }: BudgetRow): number => (budget === 0 ? 1 : spent / budget)
 
-/** The budgets of keys and projects, the most spent first, and the notices about them. */
+/** The budgets of keys and projects, the most spent first, and their notifications. */
 export const BudgetsCard = () => {
   const [keys, projects] = [useQuery(keysQuery), useQuery(projectsQuery)]
   const isRead = keys.data !== undefined && projects.data !== undefined

@@ -18,7 +18,7 @@ export interface Decision {
 
 interface ReasonDialogProps {
   readonly title: string
-  /** What happens, in one or two sentences. */
+  /** The effect of the change, in one or two sentences. */
   readonly children?: ReactNode
   readonly action: string
   readonly danger?: boolean
@@ -87,7 +87,7 @@ const TextField = ({ autoFocus = false, hint, kind, label, most = 500, onChange,
   </Field>
 )
 
-/** Asks for a reason and for what else the change needs, runs it, and refreshes the operator's pages. */
+/** Asks for a reason and the other inputs of a change, makes the change, and refreshes the operator's pages. */
 export const ReasonDialog = (props: ReasonDialogProps) => {
   const {
     action,

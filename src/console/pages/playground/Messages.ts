@@ -72,7 +72,7 @@ export const messagesOf = (instructions: string, turns: ReadonlyArray<Turn>): Re
   ...turns.filter(isSent).map(messageOf)
 ]
 
-/** The turns of the last request: all turns up to the last one that is not an answer. */
+/** Returns the turns of the last request: all turns up to the last one that is not an answer. */
 export const sentTurns = (turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> =>
   turns.slice(0, turns.findLastIndex(({ role }) => role !== "assistant") + 1)
 

@@ -76,7 +76,7 @@ export const PresetDialog = ({ of, onClose }: { readonly of: Preset | undefined;
         ? api.call("management.presets.create", { body: { slug, ...about, config } })
         : api.call("management.presets.update", {
             path: { slug: of.slug },
-            // A config that is the same would make a version that changes nothing.
+            // An unchanged config would create a version without a change.
             body: { ...about, ...(changes.length === 0 ? {} : { config }) }
           })
     },

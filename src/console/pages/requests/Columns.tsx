@@ -26,7 +26,7 @@ export interface RequestColumn {
   readonly name: string
   readonly width: string
   readonly right?: boolean
-  /** The narrowest window that shows the column unasked, in pixels. Without it, the column shows only if chosen. */
+  /** The minimum width of a window that shows the column by default, in pixels. Without it, only a choice shows the column. */
   readonly from?: number
   readonly cell: (row: RequestReceipt, names: Names) => ReactNode
 }
