@@ -81,14 +81,20 @@ const codeBlock = ({ lang = "", text }: Tokens.Code): string => {
 export const titleOf = (markdown: string): string | undefined =>
   /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll(/[`*]/g, "").trim()
 
+/** Names up to this length stay whole. */
+const WHOLE_NAME = 24
+
+/** Escapes a piece of code, and lets a narrow column break a path between its segments and a long name between its words. */
+const breakable = (code: string): string =>
+  escapeHtml(code).replaceAll(code.length > WHOLE_NAME ? /(?<![:/])[/_.](?=[a-z])/g : /(?<![:/])\/(?=\w)/g, "$&<wbr>")
+
 /** Renders a page. Raw HTML in it is shown as text. */
 export const render = (page: string, markdown: string): RenderedPage => {
   const headings: Array<Heading> = []
   const marked = new Marked({
     renderer: {
       code: codeBlock,
-      // A narrow column breaks a path between its segments.
-      codespan: ({ text }) => `<code>${escapeHtml(text).replaceAll(/(?<![:/])\/(?=\w)/g, "$&<wbr>")}</code>`,
+      codespan: ({ text }) => `<code>${breakable(text)}</code>`,
       html: ({ text }) => escapeHtml(text),
       heading({ depth, tokens }) {
         const inner = this.parser.parseInline(tokens)
