@@ -18,7 +18,9 @@ export const ProviderSpend = Schema.Struct({
 export const ProviderSpendList = Schema.Struct({
   object: Schema.Literal("list"),
   /** The entries. */
-  data: Schema.Array(ProviderSpend)
+  data: Schema.Array(ProviderSpend),
+  /** The ids of the providers that the gateway can send requests to, with a bound or without one. */
+  providers: Schema.Array(Schema.String)
 }).annotate({ identifier: "ProviderSpendList" })
 
 /** A new bound on what a provider may cost. */

@@ -2029,6 +2029,8 @@ export type ProviderSpendList = {
   readonly object: "list"
   /** The entries. */
   readonly data: ReadonlyArray<ProviderSpend>
+  /** The ids of the providers that the gateway can send requests to, with a bound or without one. */
+  readonly providers: ReadonlyArray<string>
 }
 
 /** A bound on what a provider may cost in a UTC day, and what the current day has cost. `all` stands for all providers together. */

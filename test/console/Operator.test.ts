@@ -174,6 +174,8 @@ withBrowser("the operator's section", (it) => {
         await page.getByRole("dialog").getByRole("button", { name: "Refund" }).click()
         await page.getByRole("region", { name: "Movements of money" }).getByText("operator:TICKET-8").waitFor()
         await page.getByText("after $0.000001 of refunds").waitFor()
+        const lines = await page.getByRole("region", { name: "Table: lines of the cost" }).innerText()
+        assert.match(lines, /Settled from the hold[^]*Refunded[^]*−\$0\.000001[^]*Cost/)
         // A second refund with the same reference moves no money.
         await page.getByRole("button", { name: "Refund" }).click()
         await page.getByLabel("Amount in USD").fill("0.000001")
@@ -183,6 +185,14 @@ withBrowser("the operator's section", (it) => {
         await page.getByRole("dialog").waitFor({ state: "detached" })
       })
       assert.strictEqual((yield* service.balance(account.id)).posted, 10_000_000_000n - charged + 1_000n)
+      yield* Effect.promise(async () => {
+        await page.getByRole("button", { name: "Refund" }).click()
+        await page.getByLabel("Reason").fill("the rest")
+        await page.getByRole("dialog").getByRole("button", { name: "Refund" }).click()
+        await page.getByText("Nothing is left to refund.").waitFor()
+        assert.isTrue(await page.getByRole("button", { name: "Refund" }).isDisabled())
+      })
+      assert.strictEqual((yield* service.balance(account.id)).posted, 10_000_000_000n)
       assert.deepStrictEqual(yield* service.faults, [])
       assert.deepStrictEqual(unexpected(complaints), [])
     })
@@ -212,7 +222,7 @@ withBrowser("the operator's section", (it) => {
         await page.getByRole("dialog").getByRole("button", { name: "Dismiss" }).click()
         await row(dismissed).waitFor({ state: "detached" })
         await page.getByRole("link", { name: "Audit" }).click()
-        const line = page.getByRole("row").filter({ hasText: "Top up settled" })
+        const line = page.getByRole("row").filter({ hasText: "Top-up settled" })
         await line.getByRole("button").click()
         await page.getByLabel("What changed").getByText("checked at the bank").waitFor()
       })
@@ -227,6 +237,64 @@ withBrowser("the operator's section", (it) => {
         2_499n * CENT
       )
       assert.deepStrictEqual(unexpected(complaints), [])
+    })
+  )
+
+  it.effect("shows in both audit logs what operators changed and why", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage
+      const { service } = stage
+      const { account } = yield* service.account(10)
+      yield* service.customers.topUp(account, 20_000_000_000n, { reference: "INV-1" })
+      yield* service.customers.adjust(account, -5_000_000_000n, { reason: "double credit", reference: "T-5" })
+      yield* service.accounts.setMarkup(account, 1_250, { type: "operator", id: "test" })
+      const { complaints, origin, page } = yield* signedInOperator(stage)
+      const [name = "", value = ""] = (yield* service.signedIn(account.id)).cookie.split("=")
+      yield* Effect.promise(async () => {
+        await page.context().addCookies([{ name, value, url: service.api }])
+        for (const path of ["operator/audit", `operator/accounts/${account.id}`, "audit"]) {
+          await page.goto(`${origin}/${path}`)
+          const log = page.getByRole("region", { name: "Table: audit log" })
+          await log.getByText("$20.00 · reference INV-1").waitFor()
+          await log.getByText("−$5.00 · “double credit” · reference T-5").waitFor()
+          await log.getByText("Markup: 0% → +12.5%").waitFor()
+        }
+        await page.goto(`${origin}/operator/accounts/${account.id}`)
+        await page.getByText("This account has no payment through the checkout yet.").waitFor()
+      })
+      assert.deepStrictEqual(unexpected(complaints), [])
+    })
+  )
+
+  it.effect("leads from an unknown account or request to the list, because trying again cannot help", () =>
+    Effect.gen(function* () {
+      const { origin, page } = yield* signedInOperator(yield* Stage)
+      yield* Effect.promise(async () => {
+        for (const [path, words, list] of [
+          ["accounts/nobody", "All accounts", /\/operator\/accounts$/],
+          ["requests/req_nothing", "All requests", /\/operator\/requests$/]
+        ] as const) {
+          await page.goto(`${origin}/operator/${path}`)
+          const alert = page.getByRole("alert")
+          await alert.waitFor()
+          assert.strictEqual(await page.getByRole("button", { name: "Try again" }).count(), 0, path)
+          await alert.getByRole("link", { name: words }).click()
+          await page.waitForURL(list)
+        }
+      })
+    })
+  )
+
+  it.effect("says that the report leaves out simulated money when there is no other", () =>
+    Effect.gen(function* () {
+      const { account } = yield* (yield* Stage).service.account(10, "play")
+      const { origin, page } = yield* signedInOperator(yield* Stage)
+      yield* Effect.promise(async () => {
+        await page.goto(`${origin}/operator/report?account=${account.id}`)
+        await page.getByText("No request was paid with real money in this range.").waitFor()
+        await page.getByText("The report leaves out requests paid with simulated money.").waitFor()
+        assert.strictEqual(await page.getByText(/Choose a longer range|There is no request/).count(), 0)
+      })
     })
   )
 
@@ -276,6 +344,8 @@ withBrowser("the operator's section", (it) => {
         await page.getByRole("dialog").getByRole("button", { name: "Create plan" }).click()
         await page.getByRole("row", { name: /Gold \+12\.5% 1 model \$500\.00 per day/ }).waitFor()
         await page.getByRole("link", { name: "Provider spend" }).click()
+        // A provider can be bound before it has cost money.
+        await page.getByRole("button", { name: "Stop voyage" }).waitFor()
         const row = page.getByRole("row").filter({ hasText: /^openai/ })
         await row.getByRole("button", { name: /Set bound/ }).click()
         await page.getByLabel("USD per UTC day").fill("250")

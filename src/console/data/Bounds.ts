@@ -1,5 +1,5 @@
 /** The cost of each provider beside its bound. */
-import type { ProviderSpend, ReportRow } from "../../client/Contract.ts"
+import type { ProviderSpendList, ReportRow } from "../../client/Contract.ts"
 
 /** The cost and the bound of a provider, or of all providers together. Amounts are in USD. */
 export interface ProviderBound {
@@ -25,17 +25,17 @@ const costsOf = (rows: ReadonlyArray<ReportRow>): ReadonlyMap<string, number> =>
   ])
 
 /**
- * Lists all providers together first, then each provider that has a bound or a cost in 30 days, the most expensive first. Nodes publish
- * their sums before the report has them, so the larger sum counts.
+ * Lists all providers together first, then each available provider and each that has a bound or a cost in 30 days: the most expensive
+ * first, then those with a bound, then by name. Nodes publish their sums before the report has them, so the larger sum counts.
  */
 export const boundsOf = (
-  spend: ReadonlyArray<ProviderSpend>,
+  { data: spend, providers }: Pick<ProviderSpendList, "data" | "providers">,
   today: ReadonlyArray<ReportRow>,
   month: ReadonlyArray<ReportRow>
 ): ReadonlyArray<ProviderBound> => {
   const bounds = new Map(spend.map((one) => [one.provider, one]))
   const [day, days] = [costsOf(today), costsOf(month)]
-  const names = new Set([ALL, ...bounds.keys(), ...day.keys(), ...days.keys()])
+  const names = new Set([ALL, ...providers, ...bounds.keys(), ...day.keys(), ...days.keys()])
   return [...names]
     .map((provider): ProviderBound => {
       const bound = bounds.get(provider)
@@ -48,6 +48,10 @@ export const boundsOf = (
       }
     })
     .toSorted(
-      (one, other) => Number(other.provider === ALL) - Number(one.provider === ALL) || other.cost30 - one.cost30
+      (one, other) =>
+        Number(other.provider === ALL) - Number(one.provider === ALL) ||
+        other.cost30 - one.cost30 ||
+        Number(other.limit !== undefined) - Number(one.limit !== undefined) ||
+        one.provider.localeCompare(other.provider)
     )
 }

@@ -51,6 +51,10 @@ export const clientWithKey = (apiKey: string, seen: (response: Response) => void
 /** Whether a call failed because the session has ended. The error codes differ, because some operations also accept keys. */
 export const isSignedOut = (error: unknown): boolean => error instanceof TollgateError && error.status === 401
 
+/** Whether the same call will fail again, because it names something that does not exist or has a wrong form. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof TollgateError && [400, 404, 410, 422].includes(error.status)
+
 /** The message of a failed call, with the id by which an operator finds it. */
 export const wordsOf = (error: unknown): { readonly message: string; readonly requestId: string | undefined } => {
   if (error instanceof TollgateError) return { message: error.message, requestId: error.requestId }

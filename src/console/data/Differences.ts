@@ -23,11 +23,3 @@ export const differences = (after: unknown, before: unknown, path = ""): Readonl
     differences(after[field], before?.[field], path === "" ? field : `${path}.${field}`)
   )
 }
-
-/** The changes in an event of the audit log. A value is `{ from, to }` if the event recorded the former one. */
-export const auditDifferences = (changes: Readonly<Record<string, unknown>>): ReadonlyArray<Difference> =>
-  Object.entries(changes).flatMap(([field, value]) =>
-    isRecord(value) && Object.keys(value).length === 2 && "from" in value && "to" in value
-      ? [{ field, before: JSON.stringify(value["from"]), after: JSON.stringify(value["to"]) }]
-      : differences(value, undefined, field)
-  )

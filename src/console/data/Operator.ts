@@ -159,7 +159,7 @@ export const plansQuery = queryOptions({
 export const boundsQuery = queryOptions({
   queryKey: ["operator", "spend"],
   refetchInterval: MINUTE / 6,
-  queryFn: async () => (await operatorApi.call("operator.spend.list")).data
+  queryFn: () => operatorApi.call("operator.spend.list")
 })
 
 export const changesQuery = pages("operator.audit.list", ["audit"])

@@ -13,7 +13,8 @@ const small = Array.from({ length: 16 }, (_, digits) =>
 )
 const full = currency({ minimumFractionDigits: 2, maximumFractionDigits: 15 })
 
-const signed = (usd: number, text: string): string => (usd < 0 ? `minus ${text}` : text)
+/** The minus sign is as wide as a digit. */
+const signed = (usd: number, text: string): string => (usd < 0 ? `−${text}` : text)
 
 /** An amount: to the cent from one dollar on, and with four significant digits below, so that small prices stay exact. */
 export const money = (usd: number): string => {
@@ -46,9 +47,15 @@ export const signedMoney = (usd: number, format: (usd: number) => string = money
 /** An amount on an axis, with the precision of the step between its lines. */
 export const axisMoney = (usd: number, step: number): string => {
   const digits = step >= 1 ? 0 : Math.max(2, Math.ceil(-Math.log10(step)))
-  return step >= CENT || step === 0
-    ? currency({ minimumFractionDigits: Math.min(digits, 2), maximumFractionDigits: Math.min(digits, 2) }).format(usd)
-    : currency({ minimumFractionDigits: 2, maximumFractionDigits: Math.min(digits, 15) }).format(usd)
+  const size = Math.abs(usd)
+  return signed(
+    usd,
+    step >= CENT || step === 0
+      ? currency({ minimumFractionDigits: Math.min(digits, 2), maximumFractionDigits: Math.min(digits, 2) }).format(
+          size
+        )
+      : currency({ minimumFractionDigits: 2, maximumFractionDigits: Math.min(digits, 15) }).format(size)
+  )
 }
 
 /** The price of a million tokens, from the price of one. A dash stands for no price. */

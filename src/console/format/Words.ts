@@ -25,7 +25,7 @@ export const operationName = (id: string): string => OPERATIONS[id] ?? id
 
 /** An identifier as words: `key.created` becomes "Key created". */
 export const sentence = (word: string): string => {
-  const words = word.replaceAll(/[_.]/g, " ")
+  const words = word.replaceAll("top_up", "top-up").replaceAll(/[_.]/g, " ")
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 

@@ -1,7 +1,7 @@
 /** The events of an audit log with their changes. */
 import { type ReactNode, useState } from "react"
 import type { AuditLog } from "../../client/Contract.ts"
-import { auditDifferences } from "../data/Differences.ts"
+import { changesInWords, eventName, summaryOf } from "../data/AuditWords.ts"
 import { sentence } from "../format/Words.ts"
 import { Id } from "./Copy.tsx"
 import { Diff } from "./Diff.tsx"
@@ -25,7 +25,7 @@ const Changes = ({ line }: { readonly line: AuditLine }) => (
     {Object.keys(line.changes).length === 0 ? (
       <span className="muted small">The event recorded no values.</span>
     ) : (
-      <Diff label="What changed" lines={auditDifferences(line.changes)} />
+      <Diff label="What changed" lines={changesInWords(line)} />
     )}
     {line.code === null ? null : (
       <span>
@@ -38,6 +38,7 @@ const Changes = ({ line }: { readonly line: AuditLine }) => (
 
 const Row = ({ account, line }: { readonly line: AuditLine; readonly account: ReactNode }) => {
   const [open, setOpen] = useState(false)
+  const summary = summaryOf(line)
   return (
     <>
       <tr className="pick">
@@ -45,15 +46,18 @@ const Row = ({ account, line }: { readonly line: AuditLine; readonly account: Re
           <Ago at={line.effective_at} />
         </td>
         <th scope="row">
-          <button
-            type="button"
-            className="button plain tiny flush"
-            aria-expanded={open}
-            onClick={() => setOpen(!open)}
-            title="Show what changed"
-          >
-            {sentence(line.type)}
-          </button>
+          <span className="stack event">
+            <button
+              type="button"
+              className="button plain tiny flush"
+              aria-expanded={open}
+              onClick={() => setOpen(!open)}
+              title="Show what changed"
+            >
+              {eventName(line)}
+            </button>
+            {summary === "" ? null : <span className="muted small">{summary}</span>}
+          </span>
         </th>
         <td>
           <Actor of={line.actor} />
@@ -88,7 +92,7 @@ interface AuditTableProps<Line extends AuditLine> {
   readonly accountOf?: (line: Line) => ReactNode
 }
 
-/** A table of events. A click on an event shows its changes. */
+/** A table of events with what they changed and why. A click on an event shows each value before and after it. */
 export const AuditTable = <Line extends AuditLine>({ accountOf, lines }: AuditTableProps<Line>) => {
   const accounts = accountOf === undefined ? [] : ["Account"]
   const columns: ReadonlyArray<Column> = ["Time", "Event", "Actor", ...accounts, "Resource", "Outcome"]

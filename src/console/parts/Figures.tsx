@@ -4,10 +4,22 @@ import { ago, moment } from "../format/Figures.ts"
 import { exactMoney, money } from "../format/Money.ts"
 import { statusName, toneOf } from "../format/Words.ts"
 
+/** A figure. A screen reader says "minus" for its minus sign. */
+export const Signed = ({ text }: { readonly text: string }) =>
+  text.startsWith("−") ? (
+    <span className="signed">
+      <span className="unseen">minus </span>
+      <span aria-hidden="true">−</span>
+      {text.slice(1)}
+    </span>
+  ) : (
+    text
+  )
+
 /** An amount in US dollars. */
 export const Money = ({ usd }: { readonly usd: number }) => (
   <span className="number" title={exactMoney(usd)}>
-    {money(usd)}
+    <Signed text={money(usd)} />
   </span>
 )
 

@@ -1,6 +1,6 @@
 /** The loading, empty and error states of pages. */
 import type { ReactNode } from "react"
-import { wordsOf } from "../data/Client.ts"
+import { isFinal, wordsOf } from "../data/Client.ts"
 import { Id } from "./Copy.tsx"
 
 /** A placeholder for content during a read. */
@@ -32,14 +32,23 @@ export const Empty = ({ action, children, title }: EmptyProps) => (
   </div>
 )
 
-/** An error state: the message, the id of the request, and a button that tries again. */
-export const Failed = ({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) => {
+interface FailedProps {
+  readonly error: unknown
+  readonly onRetry?: () => void
+  /** What to do instead, such as a link to a list, when the call will fail again. */
+  readonly instead?: ReactNode
+}
+
+/** An error state: the message, the id of the request, and a button that tries again if that can help. */
+export const Failed = ({ error, instead, onRetry }: FailedProps) => {
   const { message, requestId } = wordsOf(error)
   return (
     <div className="banner bad" role="alert">
       <span>{message}</span>
       {requestId === undefined ? null : <Id value={requestId} />}
-      {onRetry === undefined ? null : (
+      {isFinal(error) ? (
+        instead
+      ) : onRetry === undefined ? null : (
         <button type="button" className="button" onClick={onRetry}>
           Try again
         </button>

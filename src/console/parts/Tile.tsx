@@ -1,5 +1,6 @@
 import type { ReactNode } from "react"
 import { Sparkline } from "../charts/Sparkline.tsx"
+import { Signed } from "./Figures.tsx"
 import { Skeleton } from "./States.tsx"
 
 interface TileProps {
@@ -16,7 +17,13 @@ export const Tile = ({ change, figure, label, title, values }: TileProps) => (
   <div className="tile">
     <span className="label">{label}</span>
     <span className="figure number" title={title}>
-      {figure === undefined ? <Skeleton height={28} width={96} /> : figure}
+      {figure === undefined ? (
+        <Skeleton height={28} width={96} />
+      ) : typeof figure === "string" ? (
+        <Signed text={figure} />
+      ) : (
+        figure
+      )}
     </span>
     <span className="change number">{change ?? "\u00a0"}</span>
     {values === undefined ? null : <Sparkline values={values} />}

@@ -22,16 +22,23 @@ const bound = (provider: string, limit_usd: number, settled_usd: number) =>
   ({ object: "provider_spend", provider, limit_usd, settled_usd, reserved_usd: 0.5 }) as const
 
 describe("the bounds of providers", () => {
-  it("are listed beside the cost of each provider, the bound of all providers first and then by cost", () => {
+  it("are listed beside the cost of each available provider: all together first, then by cost, bound and name", () => {
     const spend = [bound("all", 100, 0), bound("quiet", 5, 0), bound("dear", 50, 3)]
-    const rows = boundsOf(spend, [row("dear", 2), row("cheap", 1)], [row("cheap", 9), row("dear", 20), row(null, 0)])
+    const providers = ["new", "cheap", "dear", "idle"]
+    const rows = boundsOf(
+      { data: spend, providers },
+      [row("dear", 2), row("cheap", 1)],
+      [row("cheap", 9), row("dear", 20), row(null, 0)]
+    )
     assert.deepStrictEqual(
       rows.map(({ cost, cost30, limit, provider }) => [provider, limit, cost, cost30]),
       [
         ["all", 100, 3, 29],
         ["dear", 50, 3, 20],
         ["cheap", undefined, 1, 9],
-        ["quiet", 5, 0, 0]
+        ["quiet", 5, 0, 0],
+        ["idle", undefined, 0, 0],
+        ["new", undefined, 0, 0]
       ]
     )
   })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { auditDifferences, differences } from "../../../src/console/data/Differences.ts"
+import { differences } from "../../../src/console/data/Differences.ts"
 
 describe("the differences of two configs", () => {
   it("name each changed, added or removed field, and no other", () =>
@@ -27,22 +27,4 @@ describe("the differences of two configs", () => {
     ])
     assert.deepStrictEqual(differences({ model: "a" }, { model: "a" }), [])
   })
-})
-
-describe("the changes of an audit event", () => {
-  it("have the values before and after when both are recorded, and otherwise only the value after", () =>
-    assert.deepStrictEqual(
-      auditDifferences({
-        name: { from: "a", to: "b" },
-        budget_cents: { from: null, to: 500 },
-        routing: { strategy: "cost" },
-        last2: "67"
-      }),
-      [
-        { field: "name", before: '"a"', after: '"b"' },
-        { field: "budget_cents", before: "null", after: "500" },
-        { field: "routing.strategy", before: undefined, after: '"cost"' },
-        { field: "last2", before: undefined, after: '"67"' }
-      ]
-    ))
 })

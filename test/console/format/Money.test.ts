@@ -11,7 +11,8 @@ describe("money", () => {
     [0.000_123_45, "$0.0001235"],
     [0.000_000_3, "$0.0000003"],
     [0.999_96, "$1.00"],
-    [-5, "minus $5.00"]
+    [-5, "−$5.00"],
+    [-0.000_009_9, "−$0.0000099"]
   ] as const) {
     it(`writes ${usd} as ${short}`, () => assert.strictEqual(money(usd), short))
   }
@@ -46,6 +47,7 @@ describe("money", () => {
     assert.strictEqual(axisMoney(3, 1), "$3")
     assert.strictEqual(axisMoney(0.5, 0.25), "$0.50")
     assert.strictEqual(axisMoney(0.0004, 0.0002), "$0.0004")
+    assert.strictEqual(axisMoney(-0.5, 0.25), "−$0.50")
   })
 
   it("writes a price per million tokens, and a dash for a missing price", () => {

@@ -232,7 +232,17 @@ export const ModelPage = () => {
         </>
       }
     >
-      {model.isError ? <Failed error={model.error} onRetry={() => void model.refetch()} /> : null}
+      {model.isError ? (
+        <Failed
+          error={model.error}
+          onRetry={() => void model.refetch()}
+          instead={
+            <Link className="button" to="/models">
+              All models
+            </Link>
+          }
+        />
+      ) : null}
       {model.isPending ? <Skeleton height={320} /> : null}
       {model.data === undefined ? null : <ModelDetails model={model.data} />}
     </Page>

@@ -187,7 +187,15 @@ const Lists = ({ id }: { readonly id: string }) => {
         <header>
           <h2>Top-ups</h2>
         </header>
-        <PagedList of={topUps} name="top-ups" rows={3} empty={{ title: "This account has no top-up yet." }}>
+        <PagedList
+          of={topUps}
+          name="top-ups"
+          rows={3}
+          empty={{
+            title: "This account has no payment through the checkout yet.",
+            about: "The audit log below has the credits and adjustments by operators."
+          }}
+        >
           {(rows) => <TopUpTable rows={rows} of="account" />}
         </PagedList>
       </section>
@@ -245,7 +253,17 @@ export const AccountPage = () => {
             ))
       }
     >
-      {account.isError ? <Failed error={account.error} onRetry={() => void account.refetch()} /> : null}
+      {account.isError ? (
+        <Failed
+          error={account.error}
+          onRetry={() => void account.refetch()}
+          instead={
+            <Link className="button" to="/operator/accounts">
+              All accounts
+            </Link>
+          }
+        />
+      ) : null}
       {account.isPending ? <Skeleton height={320} /> : null}
       {data === undefined ? null : (
         <>

@@ -152,7 +152,7 @@ const Chart = ({ of: { by, change, daily, figure, from, to } }: { readonly of: R
           )
         ) : rows.length === 0 ? (
           <Empty title="No request was paid with real money in this range.">
-            <p>Choose a longer range. Requests appear here when they end.</p>
+            <p>The report leaves out requests paid with simulated money. Requests appear here when they end.</p>
           </Empty>
         ) : (
           <TimeSeries
@@ -233,15 +233,14 @@ const Name = ({ by, row }: { readonly row: ReportRow; readonly by: ReportBy }) =
 
 const Rows = ({ of: { by, grouped } }: { readonly of: Report }) => {
   const { data } = grouped
-  if (data === undefined && grouped.isError) return null
+  // The chart says why the report is empty.
+  if (data === undefined ? grouped.isError : data.rows.length === 0) return null
   const rows =
     by === "day" ? data?.rows.toReversed() : data?.rows.toSorted((one, other) => other.revenue_usd - one.revenue_usd)
   return (
     <section className="card" aria-label="Figures">
       {rows === undefined || data === undefined ? (
         <SkeletonRows rows={8} />
-      ) : rows.length === 0 ? (
-        <Empty title="There is no request in this range." />
       ) : (
         <Table
           label="figures of the groups"
@@ -337,7 +336,8 @@ export const ReportPage = () => {
         <Rows of={report} />
       </div>
       <p className="muted small">
-        Days are UTC days. The report leaves out simulated money. Figures of the current day arrive within a minute.
+        Days are UTC days. The report leaves out simulated money. It is complete up to this moment, and the page reads
+        it again every minute.
       </p>
     </Page>
   )

@@ -256,14 +256,21 @@ const Refund = ({ onClose, receipt }: { readonly receipt: Receipt; readonly onCl
   </ReasonDialog>
 )
 
+/** Why the request cannot be refunded; undefined if it can. */
+const obstacleOf = ({ cost_usd, refunded_usd, replayed_from, status }: Receipt): string | undefined => {
+  if (replayed_from !== undefined) return "This request repeated an earlier answer and cost nothing."
+  if (status === "open") return "The request is still running."
+  if (cost_usd > 0) return undefined
+  return refunded_usd > 0 ? "Nothing is left to refund." : "The request cost nothing."
+}
+
 /** The operator's page of a request, with a refund. */
 export const RequestPage = () => {
   const { id } = useParams({ from: "/operator/operator/requests/$id" })
   const request = useQuery(requestQuery(id))
   const [refunding, setRefunding] = useState(false)
   const { data: receipt } = request
-  const isRefundable =
-    receipt !== undefined && receipt.status !== "open" && receipt.cost_usd > 0 && receipt.replayed_from === undefined
+  const obstacle = receipt === undefined ? undefined : obstacleOf(receipt)
   return (
     <Page
       title="Request"
@@ -273,12 +280,37 @@ export const RequestPage = () => {
         </Link>
       }
       tools={
-        <button type="button" className="button" disabled={!isRefundable} onClick={() => setRefunding(true)}>
-          Refund
-        </button>
+        request.isError ? null : (
+          <>
+            {obstacle === undefined ? null : (
+              <span id="why-no-refund" className="muted small obstacle">
+                {obstacle}
+              </span>
+            )}
+            <button
+              type="button"
+              className="button"
+              disabled={receipt === undefined || obstacle !== undefined}
+              aria-describedby={obstacle === undefined ? undefined : "why-no-refund"}
+              onClick={() => setRefunding(true)}
+            >
+              Refund
+            </button>
+          </>
+        )
       }
     >
-      {request.isError ? <Failed error={request.error} onRetry={() => void request.refetch()} /> : null}
+      {request.isError ? (
+        <Failed
+          error={request.error}
+          onRetry={() => void request.refetch()}
+          instead={
+            <Link className="button" to="/operator/requests">
+              All requests
+            </Link>
+          }
+        />
+      ) : null}
       {request.isPending ? <Skeleton height={320} /> : null}
       {receipt === undefined ? null : (
         <>

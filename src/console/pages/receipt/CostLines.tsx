@@ -1,14 +1,16 @@
 import type { RequestReceipt } from "../../../client/Contract.ts"
 import { count } from "../../format/Figures.ts"
 import { exactMoney } from "../../format/Money.ts"
+import { Signed } from "../../parts/Figures.tsx"
 import { Empty } from "../../parts/States.tsx"
 import { type CostLine, costLines } from "./Lines.ts"
 
+/** The steps from the usage at its prices to the cost. */
 const settlementsOf = ({ absorbed_usd, cost_usd, refunded_usd, settled_usd }: RequestReceipt) =>
   [
+    { name: "Above the hold, not charged", usd: -absorbed_usd, shown: absorbed_usd > 0 },
     { name: "Settled from the hold", usd: settled_usd, shown: settled_usd !== cost_usd },
-    { name: "Above the hold, not charged", usd: absorbed_usd, shown: absorbed_usd > 0 },
-    { name: "Refunded", usd: refunded_usd, shown: refunded_usd > 0 }
+    { name: "Refunded", usd: -refunded_usd, shown: refunded_usd > 0 }
   ].filter(({ shown }) => shown)
 
 /** One kind of usage at its price. `reasoning` is the number of reasoning tokens in the output. */
@@ -71,17 +73,19 @@ export const CostLines = ({ receipt }: { readonly receipt: RequestReceipt }) => 
                   </td>
                 </tr>
               )}
+              {settlementsOf(receipt).map(({ name, usd }) => (
+                <tr key={name}>
+                  <td colSpan={2}>{name}</td>
+                  <td className="number">
+                    <Signed text={exactMoney(usd)} />
+                  </td>
+                </tr>
+              ))}
               <tr className="sum">
                 <th scope="row">Cost</th>
                 <td />
                 <td className="number">{exactMoney(cost_usd)}</td>
               </tr>
-              {settlementsOf(receipt).map(({ name, usd }) => (
-                <tr key={name}>
-                  <td colSpan={2}>{name}</td>
-                  <td className="number">{exactMoney(usd)}</td>
-                </tr>
-              ))}
             </tbody>
           </table>
         </div>

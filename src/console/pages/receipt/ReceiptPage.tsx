@@ -132,7 +132,17 @@ export const ReceiptPage = () => {
         </Link>
       }
     >
-      {receipt.isError ? <Failed error={receipt.error} onRetry={() => void receipt.refetch()} /> : null}
+      {receipt.isError ? (
+        <Failed
+          error={receipt.error}
+          onRetry={() => void receipt.refetch()}
+          instead={
+            <Link className="button" to="/requests">
+              All requests
+            </Link>
+          }
+        />
+      ) : null}
       {receipt.isPending ? <Skeleton height={320} /> : null}
       {receipt.data === undefined ? null : <ReceiptDetails receipt={receipt.data} />}
     </Page>

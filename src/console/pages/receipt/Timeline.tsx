@@ -12,7 +12,7 @@ export const Timeline = ({ receipt }: { readonly receipt: RequestReceipt }) => {
       <header>
         <h2>Timeline</h2>
         <span className="muted small number">
-          {receipt.timings.overhead_ms === null ? "" : `${duration(receipt.timings.overhead_ms)} of it in the gateway`}
+          {receipt.timings.overhead_ms === null ? "" : `${duration(receipt.timings.overhead_ms)} in the gateway`}
         </span>
       </header>
       {steps.length === 0 ? (

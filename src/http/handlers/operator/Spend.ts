@@ -25,7 +25,8 @@ export const operatorSpendHandlers = Effect.gen(function* () {
           limit_usd: usdFromNano(limit),
           settled_usd: usdFromNano(settled),
           reserved_usd: usdFromNano(reserved)
-        }))
+        })),
+        providers: catalogue.current().providers.flatMap(({ id, serving }) => (serving === "none" ? [] : [id]))
       })),
     setSpendLimit: ({ params: { provider }, request }) =>
       Effect.gen(function* () {

@@ -16,4 +16,13 @@ describe("/operator/spend", () => {
       )
     }).pipe(Effect.scoped)
   )
+
+  it.live("lists every provider that it can send requests to, before any has cost money", () =>
+    Effect.gen(function* () {
+      const { operate } = yield* operatorScene()
+      const { body } = yield* operate("GET", "/spend")
+      assert.deepStrictEqual(body.data, [])
+      assert.includeMembers(body.providers, ["openai", "anthropic", "tavily"])
+    }).pipe(Effect.scoped)
+  )
 })
