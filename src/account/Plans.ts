@@ -34,7 +34,7 @@ export class Plans extends Context.Service<
     readonly find: (name: string) => Lookup<PlanRow>
     /** Fails with `Conflict` when another plan has this name. */
     readonly create: (plan: PlanFacts, actor: OperatorActor) => Lookup<PlanRow>
-    /** Fails with `NotFound`, or with `Conflict` when another plan has the new name. */
+    /** Fails with `NotFound`, or with `Conflict` when another plan has the new name. Records nothing when nothing changes. */
     readonly change: (id: string, changes: Partial<PlanFacts>, actor: OperatorActor) => Lookup<PlanRow>
     /** Fails with `NotFound`, or with `Conflict` when accounts belong to it. */
     readonly remove: (id: string, actor: OperatorActor) => Lookup<void>
@@ -122,10 +122,11 @@ const change = (
     const before = yield* lockPlan(sql, id)
     if (before === undefined) return yield* missing(id)
     const after = { ...factsOf(before), ...changes }
+    const differences = differencesOf(factsOf(before), after)
+    if (Object.keys(differences).length === 0) return before
     yield* updatePlan(sql, id, after)
     yield* setDailyBudgets(sql, id)
     yield* outdateKeysOfPlan(sql, id)
-    const differences = differencesOf(factsOf(before), after)
     yield* events.append({ type: "plan.changed", actor, resource: { type: "plan", id }, changes: differences })
     return { ...before, ...after }
   }).pipe(sql.withTransaction, (work) => uniquely(work, changes.name ?? id), storeErrors)

@@ -110,10 +110,19 @@ const set = Command.make(
   { plan: PlanFlags.planArgument, ...facts },
   Effect.fn("plan set")(function* ({ plan, ...rest }) {
     const changes = yield* changesOf(rest)
+    if (Object.keys(changes).length === 0) {
+      const message = `\`plan set\` requires at least one of ${PlanFlags.planFlagNames.join(", ")}.`
+      return yield* new CommandRefused({ message })
+    }
     const plans = yield* Plans
-    const { id } = yield* plans.find(plan)
-    const row = yield* plans.change(id, changes, OPERATOR)
-    yield* print({ json: planWire(row), text: `Changed the plan. Running requests keep their price.\n${textOf(row)}` })
+    const before = yield* plans.find(plan)
+    const row = yield* plans.change(before.id, changes, OPERATOR)
+    const [former, wire] = [planWire(before), planWire(row)]
+    const done =
+      JSON.stringify(former) === JSON.stringify(wire)
+        ? "The plan has these values already; nothing changed."
+        : "Changed the plan. Running requests keep their price."
+    yield* print({ json: wire, text: `${done}\n${textOf(row)}` })
   })
 ).pipe(
   Command.withDescription("Change a price plan; what is not named stays, and running requests keep their price"),

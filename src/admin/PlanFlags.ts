@@ -108,3 +108,13 @@ export const planDailySpend = daily("daily-spend-usd").pipe(
   Flag.withDescription("The most that an account spends in a UTC day, over all its keys; `none` for no limit"),
   Flag.optional
 )
+
+/** The flags that change a plan, as an operator types them. */
+export const planFlagNames = [
+  "--markup-percent",
+  "--prices",
+  "--requests-per-minute",
+  "--running-videos",
+  "--running-batches",
+  "--daily-spend-usd"
+] as const

@@ -27,6 +27,14 @@ describe("plan", () => {
       const changed = yield* json("plan set gold --running-videos 2 --daily-spend-usd none")
       assert.deepInclude(changed, { markup_basis_points: 1_250, accounts: 1 })
       assert.deepInclude(changed.limits, { running_videos: 2, daily_spend_usd: null })
+      const flagless = yield* command("plan set gold")
+      assert.strictEqual(flagless.code, 1)
+      assert.match(
+        flagless.stderr.join(),
+        /`plan set` requires at least one of --markup-percent, .*--daily-spend-usd\.$/
+      )
+      const same = yield* command("plan set gold --running-videos 2")
+      assert.match(same.stdout.join(), /^The plan has these values already; nothing changed\./)
       const text = (yield* command("plan show gold")).stdout.join("\n")
       assert.include(text, "gpt-4o-mini $0.2 input and $0.8 output per million tokens")
       assert.include(text, "Daily spend  no limit")
