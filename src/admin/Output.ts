@@ -2,7 +2,7 @@
 import { Cause, Console, Data, Effect, Layer, Logger, References } from "effect"
 import { CliError, CliOutput, Flag, GlobalFlag } from "effect/cli"
 import { EmailTaken, StateRefused } from "../account/Accounts.ts"
-import { NotAvailable, ReferenceUsed } from "../billing/Customers.ts"
+import { ClosedAccount, NotAvailable, ReferenceUsed } from "../billing/Customers.ts"
 import { RefundRefused } from "../billing/Refunds.ts"
 import { DecisionRefused } from "../billing/TopUpDecisions.ts"
 import { Failure } from "../domain/Failure.ts"
@@ -78,7 +78,7 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof EmailTaken) return `An account with the email address ${error.email} already exists`
   if (error instanceof ReferenceUsed || error instanceof NotAvailable || error instanceof StateRefused)
     return error.message
-  if (error instanceof DecisionRefused) return error.message
+  if (error instanceof DecisionRefused || error instanceof ClosedAccount) return error.message
   if (error instanceof Unavailable) return `The command cannot reach the ${error.store} (${String(error.cause)})`
   if (error instanceof RefundRefused || error instanceof BackupFileError || error instanceof BackupRefused)
     return error.message

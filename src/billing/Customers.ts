@@ -1,7 +1,7 @@
 import { Context, Data, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Accounts, type EmailTaken } from "../account/Accounts.ts"
-import type { AccountRow } from "../account/AccountsSql.ts"
+import { type AccountRow, lockState } from "../account/AccountsSql.ts"
 import { type Actor, Audit } from "../account/Audit.ts"
 import { Keys } from "../account/Keys.ts"
 import { lockAccount } from "../account/KeysSql.ts"
@@ -62,7 +62,14 @@ export class NotAvailable extends Data.TaggedError("NotAvailable")<{
   }
 }
 
-export type MovementError = ReferenceUsed | NotAvailable | Unavailable
+/** A closed account takes no money, because its owner cannot spend it. */
+export class ClosedAccount extends Data.TaggedError("ClosedAccount")<{ readonly email: string }> {
+  override get message() {
+    return `The account ${this.email} is closed; only \`adjust\` with a negative amount moves its money.`
+  }
+}
+
+export type MovementError = ReferenceUsed | NotAvailable | ClosedAccount | Unavailable
 
 /** Opens accounts with money and keys, and makes operators' movements of money. */
 export class Customers extends Context.Service<
@@ -80,7 +87,7 @@ export class Customers extends Context.Service<
     ) => Effect.Effect<NewCustomer, EmailTaken | Failure | Unavailable>
     /**
      * Adds real money to an account's balance and writes that into its audit log. With a reference it happens once. A repeat moves
-     * nothing, and fails with `ReferenceUsed` if its account or amount differs.
+     * nothing, and fails with `ReferenceUsed` if its account or amount differs. Fails with `ClosedAccount` if the account is closed.
      */
     readonly topUp: (
       account: AccountRow,
@@ -89,7 +96,8 @@ export class Customers extends Context.Service<
     ) => Effect.Effect<MovementResult, MovementError>
     /**
      * Corrects an account's real money up or down, against an account of the operator, and writes that with its reason into the audit
-     * log. Fails with `NotAvailable` if it would take held money or more than the account has.
+     * log. Fails with `NotAvailable` if it would take held money or more than the account has, and with `ClosedAccount` if it would add money
+     * to a closed account.
      */
     readonly adjust: (
       account: AccountRow,
@@ -159,8 +167,8 @@ export class Customers extends Context.Service<
             yield* topUp(account, balance, { actor, money })
             return { account, inferenceKey: inference.key, managementKey: management.key }
           }).pipe(
-            // Without a reference there is no repeat, and a credit takes no money.
-            Effect.catchTags({ ReferenceUsed: Effect.die, NotAvailable: Effect.die }),
+            // Without a reference there is no repeat, a credit takes no money, and a new account is open.
+            Effect.catchTags({ ReferenceUsed: Effect.die, NotAvailable: Effect.die, ClosedAccount: Effect.die }),
             sql.withTransaction,
             storeErrors
           )
@@ -209,13 +217,15 @@ const movedByHand = (
   deps: Deps,
   account: AccountRow,
   movement: Movement
-): Effect.Effect<MovementResult, ReferenceUsed | NotAvailable | Unavailable> => {
+): Effect.Effect<MovementResult, MovementError> => {
   const { audit, ledger, sql } = deps
   const { id: accountId } = account
   const { actor = OPERATOR, amount, kind, reason, reference, source } = movement
   const moved = Effect.gen(function* () {
     const repeated = yield* isRepeat(deps, account, movement)
     if (!repeated && amount !== 0n) {
+      if (amount > 0n && (yield* lockState(sql, accountId)) === "closed")
+        return yield* new ClosedAccount({ email: account.email })
       yield* audit.append({
         accountId,
         actor,

@@ -64,4 +64,27 @@ describe("money commands", () => {
       assert.isTrue((yield* json("ledger verify")).ok)
     }).pipe(Effect.scoped)
   )
+
+  it.live("add nothing to a closed account, and take what is left out of it", () =>
+    Effect.gen(function* () {
+      const { command, json } = yield* setUp
+      yield* json("account create --email ann@example.com --balance-usd 5")
+      yield* json("topup --email ann@example.com --amount-usd 2 --reference INV-1")
+      yield* json("account close ann@example.com --reason requested")
+      for (const line of ["topup --amount-usd 25", "adjust --amount-usd 25 --reason goodwill"]) {
+        const refused = yield* command(`${line} --email ann@example.com`)
+        assert.deepStrictEqual(
+          [refused.code, refused.stdout, refused.stderr],
+          [
+            1,
+            [],
+            ["error: The account ann@example.com is closed; only `adjust` with a negative amount moves its money."]
+          ]
+        )
+      }
+      assert.isTrue((yield* json("topup --email ann@example.com --amount-usd 2 --reference INV-1")).repeated)
+      const paidOut = yield* json("adjust --email ann@example.com --amount-usd -7 --reason paid")
+      assert.strictEqual(paidOut.balance_usd, 0)
+    }).pipe(Effect.scoped)
+  )
 })
