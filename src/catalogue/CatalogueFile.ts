@@ -72,7 +72,29 @@ const File = Schema.Struct({
   )
 })
 
+const priceFields = [...new Set(OverlayPrice.members.flatMap(({ fields }) => Object.keys(fields)))]
+
+/** The fields of an entry of each list. */
+const lists = {
+  prices: priceFields,
+  costs: priceFields,
+  statuses: Object.keys(File.fields.statuses.schema.value.fields),
+  promotions: Object.keys(File.fields.promotions.schema.value.fields),
+  history: Object.keys(File.fields.history.schema.value.fields)
+}
+
 const decode = Schema.decodeUnknownEffect(File, { onExcessProperty: "error" })
+
+/** What the decoder says of a field that a schema does not have. */
+const UNKNOWN_FIELD = "Expected no excess property"
+
+/** Returns what the name of a field at this place may be. */
+const allowedAt = (place: ReadonlyArray<PropertyKey>): string | undefined => {
+  const list = lists[String(place[0]) as keyof typeof lists]
+  const names = place.length === 1 ? Object.keys(lists) : place.length === 3 ? list : undefined
+  return names === undefined ? undefined : `must be one of ${names.join(", ")}`
+}
+
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 /** Reads the operator's changes to the catalogue from a file, which the operator may edit while the service runs. */
@@ -97,7 +119,13 @@ const load = (
     const refuse = (detail: string) => new StartError({ message: `CATALOGUE_FILE ${path}: ${detail}` })
     const text = yield* files
       .readFileString(path)
-      .pipe(Effect.mapError((error) => refuse(`cannot be read (${error.reason._tag})`)))
+      .pipe(
+        Effect.mapError((error) =>
+          error.reason._tag === "NotFound"
+            ? new StartError({ message: `\`CATALOGUE_FILE\` must name a file. There is no file ${path}.` })
+            : refuse(`cannot be read (${error.reason._tag})`)
+        )
+      )
     const json = yield* Effect.try({
       try: (): unknown => JSON.parse(text),
       catch: () => refuse("is not valid JSON")
@@ -112,7 +140,8 @@ const load = (
       Effect.mapError(({ issue }) => {
         const [first] = format(issue).issues
         const place = (first?.path ?? []).map((part) => (typeof part === "object" ? part.key : part))
-        return refuse(`${describe(json, place)}: ${first?.message ?? "is not allowed"}`)
+        const why = first?.message === UNKNOWN_FIELD ? allowedAt(place) : first?.message
+        return refuse(`${describe(json, place)}: ${why ?? "is not allowed"}`)
       })
     )
     const changes = { costs, history, prices, promotions, statuses }

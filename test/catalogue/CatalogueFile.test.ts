@@ -72,9 +72,13 @@ describe("CATALOGUE_FILE", () => {
 
   const bad: ReadonlyArray<readonly [string, unknown, ReadonlyArray<string>]> = [
     ["a list instead of an object", [], ["the whole"]],
-    ["an unknown list", { offers: [] }, ["field offers"]],
+    ["an unknown list", { offers: [] }, ["field offers: must be one of prices, costs, statuses, promotions, history"]],
     ["an object instead of a list", { promotions: {} }, ["field promotions"]],
-    ["an unknown field", { history: [{ ...history, who: "me" }] }, ["history, entry 1 (gpt-4o), field who"]],
+    [
+      "an unknown field",
+      { history: [{ ...history, who: "me" }] },
+      ["history, entry 1 (gpt-4o), field who: must be one of model, event, date, provider, detail"]
+    ],
     ["a discount of 0%", { promotions: [{ ...promotion, discountPercent: 0 }] }, ["field discountPercent", "above 0"]],
     [
       "a discount of 100%",
@@ -154,7 +158,7 @@ describe("CATALOGUE_FILE", () => {
       const absent = yield* catalogueFile({ path: "/nowhere/catalogue.json", hosts: [] })
       assert.include(
         (yield* Effect.flip(absent.load)).message,
-        "CATALOGUE_FILE /nowhere/catalogue.json: cannot be read"
+        "`CATALOGUE_FILE` must name a file. There is no file /nowhere/catalogue.json."
       )
       assert.strictEqual(yield* absent.version, "absent")
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))

@@ -103,7 +103,13 @@ export const loadProvidersFile = (
     const files = yield* FileSystem.FileSystem
     const text = yield* files
       .readFileString(options.path)
-      .pipe(Effect.mapError((error) => refuse(`cannot be read (${error.reason._tag})`)))
+      .pipe(
+        Effect.mapError((error) =>
+          error.reason._tag === "NotFound"
+            ? new StartError({ message: `\`PROVIDERS_FILE\` must name a file. There is no file ${options.path}.` })
+            : refuse(`cannot be read (${error.reason._tag})`)
+        )
+      )
     const json = yield* Effect.try({
       try: (): unknown => JSON.parse(text),
       catch: () => refuse("is not valid JSON")

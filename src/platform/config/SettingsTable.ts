@@ -172,7 +172,8 @@ export const settings = {
       LONGEST_RETENTION
     ),
     S3_BUCKET: setting({
-      allowed: "the name of a bucket",
+      allowed:
+        "the name of a bucket: 3 to 63 characters, of letters, digits, dots, underscores and hyphens, with a letter or digit at both ends",
       parse: matching(/^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/),
       meaning:
         "Keeps files in this bucket of an S3-compatible store, below `files/`, in place of `DATA_DIR`. Several nodes need it, or a shared `DATA_DIR`."

@@ -31,7 +31,7 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
     "https"
   ],
   ["S3_ENDPOINT", ["minio:9000", "ftp://minio", "http://minio/bucket"], "without a path"],
-  ["S3_BUCKET", ["a", "a/b", "-ab", "two words"], "the name of a bucket"],
+  ["S3_BUCKET", ["a", "a/b", "-ab", "two words"], "the name of a bucket: 3 to 63 characters"],
   ["S3_REGION", ["eu west", "eu/west"], "the name of a region"],
   ["S3_ACCESS_KEY_ID", ["two words"], "printable text"],
   ["S3_SECRET_ACCESS_KEY", ["two words"], "printable text"],

@@ -186,7 +186,7 @@ describe("PROVIDERS_FILE", () => {
         })
       )
       assert.include(error.message, "/nowhere/providers.json")
-      assert.include(error.message, "cannot be read")
+      assert.include(error.message, "There is no file")
     }).pipe(Effect.provide(NodeFileSystem.layer))
   )
 })
