@@ -3,8 +3,9 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { SqlError } from "effect/sql"
 import { functions, installAll } from "../ledger/FunctionsSql.ts"
-import { grantTo } from "../platform/database/GrantsSql.ts"
+import { grantTo, roleExists } from "../platform/database/GrantsSql.ts"
 import { migrateAll } from "../platform/database/Migrations.ts"
+import { storeErrors } from "../platform/database/Sql.ts"
 import { describeSqlError } from "../platform/database/SqlCondition.ts"
 import { newBareDatabase } from "./Database.ts"
 import * as Flags from "./Flags.ts"
@@ -14,9 +15,11 @@ export const migrate = Command.make(
   "migrate",
   { role: Flags.serviceRole.pipe(Flag.optional) },
   Effect.fn("migrate")(function* ({ role }) {
+    const service = Option.getOrUndefined(role)
+    if (service !== undefined && !(yield* storeErrors(roleExists(service))))
+      return yield* new CommandRefused({ message: `There is no role ${service}; create it with CREATE ROLE.` })
     const ran = yield* migrateAll
     yield* installAll
-    const service = Option.getOrUndefined(role)
     if (service !== undefined) {
       yield* Effect.mapError(grantTo(service), (error) =>
         SqlError.isSqlError(error)

@@ -8,8 +8,7 @@ import { createHash } from "node:crypto"
 import { readdirSync } from "node:fs"
 import { Config } from "../platform/config/Config.ts"
 import { StartError } from "../platform/config/Variables.ts"
-import { schemaCheck, layer as migrated, notUpToDate } from "../platform/database/Migrations.ts"
-import { describeSqlError } from "../platform/database/SqlCondition.ts"
+import { describeOwnership, schemaCheck, layer as migrated, notUpToDate } from "../platform/database/Migrations.ts"
 import { readSql, statementsIn } from "../platform/database/SqlFiles.ts"
 
 /** The functions of one version of the rules. */
@@ -93,7 +92,7 @@ export const install = (own: Functions): Effect.Effect<void, SqlError.SqlError, 
   })
 
 const cannotCreate = (error: SqlError.SqlError) =>
-  new StartError({ message: `The ledger's functions cannot be created: ${describeSqlError(error)}` })
+  new StartError({ message: `The ledger's functions cannot be created: ${describeOwnership(error)}` })
 
 /** Installs the functions of this program. */
 export const installAll = Effect.catchTag(install(functions), "SqlError", cannotCreate)

@@ -8,6 +8,12 @@ export const APPEND_ONLY = ["transfer", "audit_event", "audit_completion", "oper
 /** Tables that only a migration writes. */
 export const READ_ONLY = ["schema_migration"] as const
 
+/** Whether the server has a role of this name. */
+export const roleExists = (role: string): Effect.Effect<boolean, SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.map(sql`SELECT 1 FROM pg_roles WHERE rolname = ${role}`, (rows) => rows.length > 0)
+  )
+
 /**
  * Gives an existing role the rights that a gateway needs and takes its other rights on the tables of this schema. The caller owns the
  * tables. It covers the tables there are, so it runs again after each migration.

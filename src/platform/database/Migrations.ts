@@ -34,12 +34,29 @@ const aheadOfThis = () =>
     message: "The database belongs to a later version of tollgate (its schema is ahead); start that version"
   })
 
+const tableExists = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql<{ exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`,
+    ([found]) => found?.exists === true
+  )
+
+/** Returns whether the schema is exactly that of the record. */
+const isCurrent = (sql: SqlClient.SqlClient, record: MigrationRecord) =>
+  Effect.gen(function* () {
+    if (!(yield* tableExists(sql))) return false
+    const rows = yield* sql<{ id: number; name: string }>`SELECT migration_id AS id, name FROM ${sql(table)}`
+    const newest = Math.max(0, ...rows.map(({ id }) => id))
+    return newest === newestOf(record) && !isOfAnotherLine(rows.find(({ id }) => id === 1)?.name, record)
+  })
+
 /**
  * Brings the schema up to date in one transaction: all pending migrations or none. Processes that start at the same time wait for each
  * other. Fails when a migration fails, or when the database is newer than this program or started with another schema.
  */
 export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) {
   const sql = yield* SqlClient.SqlClient
+  // A role that may not change tables can start on a current schema: the lock below and the migrator's need that right.
+  if (yield* isCurrent(sql, record)) return []
   const work = Effect.gen(function* () {
     yield* sql`SET LOCAL statement_timeout = 0`
     // The service itself turns sequential scans off; migrations need them.
@@ -48,8 +65,7 @@ export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) 
     yield* sql`SELECT pg_advisory_xact_lock(${lockKey})`
     // After a failure to create its table, the migrator would query again and report only that a failed transaction accepts no
     // statements.
-    const [found] = yield* sql<{ exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`
-    if (found?.exists !== true) {
+    if (!(yield* tableExists(sql))) {
       yield* sql`CREATE TABLE ${sql(table)} (
         migration_id integer PRIMARY KEY,
         created_at timestamptz NOT NULL DEFAULT now(),
@@ -66,14 +82,22 @@ export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) 
   return yield* Effect.provideService(sql.withTransaction(work), StatementTimeout, Infinity)
 })
 
+/** Describes an error; says what to do when the role may not change the schema. */
+export const describeOwnership = (error: SqlError.SqlError): string => {
+  const detail = describeSqlError(error)
+  return detail.includes("SQLSTATE 42501")
+    ? `${detail}. Run \`npm run admin -- migrate\` as the owner of the tables, then start with DATABASE_MIGRATE=0.`
+    : detail
+}
+
 const cannotMigrate = (detail: string) => new StartError({ message: `The schema cannot be migrated: ${detail}` })
 
 /** Runs the pending migrations of this program, and returns those that it ran. */
 export const migrateAll = migrate(migrations).pipe(
   Effect.catchTags({
     MigrationError: ({ message, cause }) =>
-      cannotMigrate(SqlError.isSqlError(cause) ? `${message}: ${describeSqlError(cause)}` : message),
-    SqlError: (error) => cannotMigrate(describeSqlError(error))
+      cannotMigrate(SqlError.isSqlError(cause) ? `${message}: ${describeOwnership(cause)}` : message),
+    SqlError: (error) => cannotMigrate(describeOwnership(error))
   })
 )
 
@@ -99,8 +123,7 @@ export const notUpToDate = (what: string) =>
 export const schemaCheck = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const [found] = yield* sql<{ exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`
-    if (found?.exists !== true) return yield* notUpToDate("The database has no tables of tollgate")
+    if (!(yield* tableExists(sql))) return yield* notUpToDate("The database has no tables of tollgate")
     const rows = yield* sql<{ id: number; name: string }>`SELECT migration_id AS id, name FROM ${sql(table)}`
     if (isOfAnotherLine(rows.find(({ id }) => id === 1)?.name, migrations)) return yield* anotherLine()
     const newest = Math.max(0, ...rows.map(({ id }) => id))
