@@ -86,7 +86,7 @@ export class EmailChange extends Context.Service<
           Effect.gen(function* () {
             const claim = { ...typed, to: typed.to.toLowerCase() }
             const { accountId, actor, from, to } = claim
-            if (to === from.toLowerCase()) return yield* invalid("email", "must differ from the present address")
+            if (to === from.toLowerCase()) return yield* invalid("email", "must differ from the current address")
             yield* codes.admit([
               ...boundsOf(`client and address ${client} ${to}`, PER_CLIENT_AND_ADDRESS),
               ...boundsOf(`address ${to}`, PER_ADDRESS),

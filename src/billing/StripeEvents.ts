@@ -145,7 +145,7 @@ export const readEvent = (
         new NotSigned({
           detail:
             error instanceof Stripe.errors.StripeSignatureVerificationError
-              ? "it is missing, too old, or not of this body"
+              ? "it is missing, is too old, or does not match the body"
               : "the body is not an event"
         })
     }),

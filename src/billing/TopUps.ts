@@ -139,7 +139,7 @@ interface Deps {
   readonly processor: Processor | undefined
 }
 
-const notSetUp = failure({ _tag: "ServiceUnavailable", detail: "Payments are not set up here" })
+const notSetUp = failure({ _tag: "ServiceUnavailable", detail: "Payments are not set up on this gateway" })
 
 const tooManyOpen = conflict(`An account has at most ${MOST_OPEN} open top-ups`)
 
@@ -192,9 +192,9 @@ const apply = (deps: Deps, event: PaymentEvent): Effect.Effect<void, SqlError.Sq
     case "Notice":
       return notice(deps, event)
     case "Unreadable":
-      return Effect.logError(`an event of payments cannot be read: ${event.type}`)
+      return Effect.logError(`the gateway cannot read a payment event: ${event.type}`)
     case "Other":
-      return Effect.logDebug(`an event of payments is not listened to: ${event.type}`)
+      return Effect.logDebug(`the gateway ignores a payment event: ${event.type}`)
   }
 }
 
@@ -211,7 +211,7 @@ const settle = (deps: Deps, state: CheckoutState, topUpId: string | null): Effec
     const { sql } = deps
     const row = yield* lockTopUp(sql, state.sessionId, topUpId)
     if (row === undefined) {
-      return yield* Effect.logWarning(`a checkout is of no top-up that is known here: ${state._tag} ${state.sessionId}`)
+      return yield* Effect.logWarning(`no top-up matches a checkout: ${state._tag} ${state.sessionId}`)
     }
     const step = nextOf(recordedOf(row), state)
     switch (step._tag) {
@@ -271,7 +271,7 @@ const notice = (
   Effect.gen(function* () {
     const { about, amount, eventId, type } = event
     const row = yield* lockTopUpOfPayment(sql, event.paymentId, event.topUpId)
-    if (row === undefined) return yield* Effect.logWarning(`a payment is of no top-up that is known here: ${type}`)
+    if (row === undefined) return yield* Effect.logWarning(`no top-up matches a payment: ${type}`)
     if (!(yield* insertNotice(sql, { eventId, topUpId: row.id, type }))) return
     yield* setAttention(sql, row.id, type)
     if (about === "refund") yield* setRefunded(sql, row.id, amount)
@@ -282,7 +282,7 @@ const notice = (
       resource: { type: "top_up", id: row.id },
       changes: { event: type, event_id: eventId, ...amountsOf(event) }
     })
-    yield* Effect.logError(`top-up ${row.id} needs an operator: ${type}; its account keeps what it was credited`)
+    yield* Effect.logError(`top-up ${row.id} needs an operator: ${type}; its account keeps the credit`)
   }).pipe(sql.withTransaction)
 
 const simulate = (deps: Deps, row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure | Unavailable> =>
@@ -296,7 +296,9 @@ const simulate = (deps: Deps, row: TopUpRow | undefined, id: string): Effect.Eff
     }
     const { raw, signature } = processor.pay({ ...row, session_id: row.session_id })
     yield* receive(deps, raw, signature).pipe(
-      Effect.catchTag("NotSigned", (error) => Effect.die(new Error(`its own signature is not good: ${error.detail}`)))
+      Effect.catchTag("NotSigned", (error) =>
+        Effect.die(new Error(`the signature of the event is not valid: ${error.detail}`))
+      )
     )
     return yield* topUpOrNotFound(yield* storeErrors(topUpById(sql, row.account_id, row.id)), row.id)
   })
@@ -325,5 +327,7 @@ const look = (deps: Deps, processor: Processor, { id, old, session_id: sessionId
     yield* storeErrors(settle(deps, last, id))
   }).pipe(
     // A top-up whose processor does not answer must not hold up the others.
-    Effect.catchTag("Failure", ({ log }) => Effect.logWarning(`top-up ${id} cannot be asked about`, log))
+    Effect.catchTag("Failure", ({ log }) =>
+      Effect.logWarning(`the gateway cannot query the state of top-up ${id}`, log)
+    )
   )

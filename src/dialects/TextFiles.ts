@@ -35,7 +35,7 @@ export const textOfFile = (
   if (head === undefined) return Result.fail(invalid(field, "must be a data URL with a base64-encoded file"))
   const { parameters, type } = head
   if (!TEXT.test(type) || !UTF8.test(parameters)) {
-    const detail = `Files of type ${type}${parameters} are not offered, only PDF, text in UTF-8 and JSON`
+    const detail = `Files of type ${type}${parameters} are not supported; send PDF, UTF-8 text or JSON`
     return Result.fail(failure({ _tag: "UnsupportedParameter", param: field, detail }))
   }
   const encoded = dataUrl.slice(dataUrl.indexOf(",") + 1)

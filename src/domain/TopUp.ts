@@ -66,7 +66,7 @@ export const nextOf = (recorded: RecordedTopUp, state: CheckoutState): TopUpStep
       }
       return recorded.refundedCents < recorded.amountCents
         ? { _tag: "Credits" }
-        : attends("all of it was given back before it was credited")
+        : attends("the full amount was refunded before it was credited")
     case "Failed":
     case "Expired":
       return open ? { _tag: "Ends", status: state._tag === "Failed" ? "failed" : "expired" } : nothing

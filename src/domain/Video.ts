@@ -124,7 +124,7 @@ const further = (known: number, reported: number | undefined): number =>
 
 const fromQueued = (recorded: RecordedVideo, event: VideoEvent): VideoStep => {
   const { faults, polls, submissions } = recorded
-  const notTaken = () => fails(recorded, "generation_failed", `No provider could take this video. ${NOT_CHARGED}`)
+  const notTaken = () => fails(recorded, "generation_failed", `No provider accepted this video. ${NOT_CHARGED}`)
   switch (event._tag) {
     case "Full":
       // Earlier failures still count. Otherwise a job that waits in between would try for ever.
@@ -172,11 +172,11 @@ const fromProcessing = (recorded: RecordedVideo, event: VideoEvent): VideoStep =
         error: undefined
       }
     case "Broke":
-      return fails(recorded, "generation_failed", `The provider could not make this video. ${NOT_CHARGED}`)
+      return fails(recorded, "generation_failed", `The provider failed to create this video. ${NOT_CHARGED}`)
     case "Lost":
       return lost + 1 < MOST_LOST
         ? goes(recorded, "processing", { faults: faults + 1, lost: lost + 1 })
-        : fails(recorded, "generation_failed", `The provider has lost this video. ${NOT_CHARGED}`)
+        : fails(recorded, "generation_failed", `The provider no longer knows this video. ${NOT_CHARGED}`)
     default:
       return nothing
   }
@@ -187,7 +187,7 @@ export const transition = (recorded: RecordedVideo, event: VideoEvent): VideoSte
   const { state } = recorded
   if (state === "completed" || state === "failed") return nothing
   if (event._tag === "DeadlinePassed") {
-    return fails(recorded, "upstream_timeout", `This video was not made in time. ${NOT_CHARGED}`)
+    return fails(recorded, "upstream_timeout", `This video was not ready before its deadline. ${NOT_CHARGED}`)
   }
   if (event._tag === "Refused") return fails(recorded, "validation_error", event.message)
   return state === "queued" ? fromQueued(recorded, event) : fromProcessing(recorded, event)

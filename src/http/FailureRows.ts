@@ -77,12 +77,13 @@ const RETRY_STORE_SECONDS = 2
 
 const soon = { retry: true, retryAfter: () => RETRY_SOON_SECONDS } as const
 
+interface Wait {
+  readonly retryAfterSeconds?: number
+}
+
 const detailOf = ({ detail }: { readonly detail: string }): string => detail
-
-const secondsOf = ({ retryAfterSeconds }: { readonly retryAfterSeconds?: number }): number | undefined =>
-  retryAfterSeconds
-
-const hasSeconds = (reason: { readonly retryAfterSeconds?: number }): boolean => secondsOf(reason) !== undefined
+const secondsOf = ({ retryAfterSeconds }: Wait): number | undefined => retryAfterSeconds
+const hasSeconds = (reason: Wait): boolean => secondsOf(reason) !== undefined
 
 const paramOr =
   (usual: string | null) =>
@@ -142,7 +143,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     "invalid_request_error",
     "no_model_in_budget",
     ({ budgetCents, least }) =>
-      `No model of this request fits a budget of ${budgetCents} cents; the least would be ${formatUsd(least)}`,
+      `No model of this request fits a budget of ${budgetCents} cents; the cheapest may cost ${formatUsd(least)}`,
     { param: () => "budget_cents" }
   ),
   InvalidFallbackChain: row(400, "invalid_request_error", "invalid_fallback_chain", detailOf, {
@@ -244,7 +245,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     ({ limit }) => `An account has at most ${limit} active inference keys; revoke one to create another`
   ),
   Conflict: row(409, "invalid_request_error", "conflict", detailOf, {
-    unquoted: () => "it conflicts with what is there"
+    unquoted: () => "the request conflicts with the present state"
   }),
   IdempotencyInProgress: row(
     409,
@@ -258,7 +259,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     "idempotency_error",
     "idempotency_result_unavailable",
     ({ requestId }) =>
-      `The answer of ${requestId} was not kept; its receipt, or else the audit log, says what became of it`,
+      `The answer of ${requestId} was not stored; its receipt, or else the audit log, shows its outcome`,
     { ...idempotencyKey, body: ({ requestId }) => ({ request_id: requestId }) }
   ),
   RequestTooLarge: row(
@@ -304,7 +305,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
       `Every provider of this request is limiting the gateway's rate; try again in ${retryAfterSeconds} s. You were not charged`,
     { retry: true, retryAfter: secondsOf, body: () => ({ upstream_rate_limited: true }) }
   ),
-  InternalError: row(500, "api_error", "internal_error", "Something went wrong in this service", {
+  InternalError: row(500, "api_error", "internal_error", "The gateway failed because of an internal error", {
     retry: true,
     charged: true,
     unquoted: () => "a defect, logged beside this line"
@@ -321,10 +322,10 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
       body: ({ index }) => ({ failed_index: index })
     }
   ),
-  EmptyCompletion: row(502, "upstream_error", "empty_completion", "The model answered nothing. You were not charged", {
+  EmptyCompletion: row(502, "upstream_error", "empty_completion", "The answer was empty. You were not charged", {
     retry: true
   }),
-  SearchFailed: row(502, "upstream_error", "search_failed", "No search engine could answer. You were not charged", {
+  SearchFailed: row(502, "upstream_error", "search_failed", "No search engine answered. You were not charged", {
     retry: true,
     retryAfter: secondsOf
   }),
@@ -335,7 +336,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     ({ detail }) => `The generation failed (${detail}). You were not charged`,
     { retry: true, retryAfter: secondsOf, unquoted: () => "the provider could not make it" }
   ),
-  EmptyGeneration: row(502, "upstream_error", "empty_generation", "The model made no image. You were not charged", {
+  EmptyGeneration: row(502, "upstream_error", "empty_generation", "The model returned no image. You were not charged", {
     retry: true
   }),
   StatusCheckFailed: row(
@@ -377,7 +378,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     503,
     "service_unavailable_error",
     "overloaded",
-    "The service is receiving too much at once. You were not charged",
+    "The service is overloaded. Try again. You were not charged",
     { ...soon, ...closesConnection }
   ),
   UpstreamTimeout: row(
@@ -387,7 +388,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     ({ clock }) => `No provider answered in time (${clock.replace("_", " ")})`,
     { retry: true, charged: true }
   ),
-  HoldExpired: row(504, "timeout_error", "request_expired", "The request was not finished before its hold expired", {
+  HoldExpired: row(504, "timeout_error", "request_expired", "The request did not finish before its hold expired", {
     charged: true
   })
 }

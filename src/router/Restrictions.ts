@@ -99,7 +99,7 @@ export const explain = (able: ReadonlyArray<Restrictable>, restrictions: Readonl
     }))
     .filter(({ left }) => left > 0)
   const candidates = able.length === 1 ? "1 candidate" : `${able.length} candidates`
-  const out = listed(counts.map(({ name, out }) => `${name} leaves out ${out}`))
+  const out = listed(counts.map(({ name, out }) => `${name} excludes ${out}`))
   const sentence = `No provider meets the routing restrictions of this request: of ${candidates}, ${out}`
   if (counts.length < 2 || enough.length === 0) return sentence
   return `${sentence}; ${listed(enough.map(({ left, name }) => `without ${name} ${left} would be left`))}`

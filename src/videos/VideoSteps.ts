@@ -262,7 +262,7 @@ const NO_MEDIA: VideoMedia = { image: undefined, referenceImages: [], referenceV
 
 const tooSlow: MediaRefusal = {
   _tag: "NotFetched",
-  message: `Its pictures and clips could not be fetched within ${MEDIA_MS / 1_000} seconds`
+  message: `Its images and videos could not be fetched within ${MEDIA_MS / 1_000} seconds`
 }
 
 /**
@@ -345,7 +345,9 @@ const eventOfState = (state: Exclude<VideoJobState, { readonly _tag: "Completed"
     case "Processing":
       return { _tag: "Progressed", progress: state.progress }
     case "Failed":
-      return state.refused ? { _tag: "Refused", message: "The provider refused to make this video" } : { _tag: "Broke" }
+      return state.refused
+        ? { _tag: "Refused", message: "The provider refused to create this video" }
+        : { _tag: "Broke" }
   }
 }
 

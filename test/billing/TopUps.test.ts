@@ -499,11 +499,11 @@ describe("a checkout", () => {
         const topUps = yield* TopUps
         const { create } = yield* payer
         assert.deepInclude(yield* Effect.flip(create()), {
-          reason: { _tag: "ServiceUnavailable", detail: "Payments are not set up here" }
+          reason: { _tag: "ServiceUnavailable", detail: "Payments are not set up on this gateway" }
         })
         const event = stripeEvent(COMPLETED, stripeSession())
         assert.deepInclude(yield* Effect.flip(deliver(topUps, event)), {
-          reason: { _tag: "ServiceUnavailable", detail: "Payments are not set up here" }
+          reason: { _tag: "ServiceUnavailable", detail: "Payments are not set up on this gateway" }
         })
         assert.strictEqual(yield* topUps.sweep, 0)
       }).pipe(Effect.provide(node(url, undefined)))

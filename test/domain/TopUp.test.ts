@@ -65,7 +65,7 @@ describe("a top-up", () => {
     for (const status of ["open", "expired", "failed"] as const) {
       assert.deepStrictEqual(nextOf({ ...open, status, refundedCents: 2_500 }, paid), {
         _tag: "Attends",
-        reason: "all of it was given back before it was credited"
+        reason: "the full amount was refunded before it was credited"
       })
     }
   })

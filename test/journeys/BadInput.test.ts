@@ -259,32 +259,32 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   [
     "routing: only an unknown provider",
     { routing: { providers: { only: ["nobody"] } } },
-    told(503, "no_provider_available", null, { message: /of \d candidates, providers\.only leaves out \d\.$/ })
+    told(503, "no_provider_available", null, { message: /of \d candidates, providers\.only excludes \d\.$/ })
   ],
   [
     "routing: every provider ignored",
     { routing: { providers: { ignore: ["openai", "azure", "openrouter"] } } },
-    told(503, "no_provider_available", null, { message: /of 3 candidates, providers\.ignore leaves out 3\.$/ })
+    told(503, "no_provider_available", null, { message: /of 3 candidates, providers\.ignore excludes 3\.$/ })
   ],
   [
     "routing: a data policy that no provider meets",
     { routing: { data_policy: "zero_retention", providers: { only: ["openai"] } } },
-    told(503, "no_provider_available", null, { message: /providers\.only leaves out 2 and data_policy leaves out 3;/ })
+    told(503, "no_provider_available", null, { message: /providers\.only excludes 2 and data_policy excludes 3;/ })
   ],
   [
     "routing: a price below every provider's",
     { routing: { max_price: { prompt: 0 } } },
-    told(503, "no_provider_available", null, { message: /of 3 candidates, max_price leaves out 3\.$/ })
+    told(503, "no_provider_available", null, { message: /of 3 candidates, max_price excludes 3\.$/ })
   ],
   [
     "routing: a parameter that no provider accepts",
     { routing: { require_parameters: true }, top_k: 5 },
-    told(503, "no_provider_available", null, { message: /of 3 candidates, require_parameters leaves out 3\.$/ })
+    told(503, "no_provider_available", null, { message: /of 3 candidates, require_parameters excludes 3\.$/ })
   ],
   [
     "provider: a data policy that no provider meets",
     { provider: { zdr: true } },
-    told(503, "no_provider_available", null, { message: /of 3 candidates, data_policy leaves out 3\.$/ })
+    told(503, "no_provider_available", null, { message: /of 3 candidates, data_policy excludes 3\.$/ })
   ],
 
   ["n: 2", { n: 2 }, unsupported("n")],

@@ -113,7 +113,7 @@ describe("structured output", () => {
         const braked = yield* ask({ model: PLAIN }, steered("no"))
         const { error } = yield* json(braked)
         assert.deepStrictEqual([braked.status, error.code], [400, "validation_error"])
-        assert.include(error.message, "answers to it have failed the check too often")
+        assert.include(error.message, "too many answers failed it")
         assert.strictEqual(braked.headers.get("x-should-retry"), "false")
         assert.deepStrictEqual(yield* spent, nothing)
         assert.deepStrictEqual(yield* service.faults, [])
@@ -180,8 +180,8 @@ describe("structured output", () => {
       }
       const { message, param } = yield* refused({ $ref: "#/$defs/none" }, PLAIN)
       assert.strictEqual(param, field)
-      assert.include(message, "because these models do not guarantee it: a $ref has no target")
-      assert.include((yield* refused({ type: "strng" }, PLAIN)).message, "type: is not a type of JSON Schema")
+      assert.include(message, "because these models do not guarantee it: a `$ref` must have a target in the schema")
+      assert.include((yield* refused({ type: "strng" }, PLAIN)).message, "`type` must be a type of JSON Schema")
       assert.deepStrictEqual(yield* spent, nothing)
     }).pipe(Effect.scoped)
   )
@@ -205,7 +205,7 @@ describe("a schema that takes too long to check", () => {
       }
       const response = yield* Effect.flatten(Effect.sync(() => bad.pollUnsafe() ?? Effect.die("not over")))
       const { error } = yield* json(response)
-      assert.include(error.message, "it took too long to check")
+      assert.include(error.message, "checking it took too long")
       assert.isAbove(others, 1)
       assert.deepStrictEqual(yield* spent, nothing)
       assert.strictEqual((yield* ask({ model: JSON_MODE })).status, 200)

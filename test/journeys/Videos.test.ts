@@ -110,7 +110,7 @@ describe("a video in the sandbox", () => {
           assert.deepInclude(receipt, { status: "failed", cost_usd: 0, settled_usd: 1.6, refunded_usd: 1.6 })
           assert.deepStrictEqual(receipt.error, {
             code: "generation_failed",
-            message: "The generation failed (The provider could not make this video). You were not charged."
+            message: "The generation failed (The provider failed to create this video). You were not charged."
           })
         }
         assert.strictEqual(yield* spent(service, account.id), 0n)

@@ -77,31 +77,31 @@ const begin = "No provider meets the routing restrictions of this request: "
 describe("the explanation when no provider is left", () => {
   it("names the one responsible restriction with its count", () => {
     const of = `${begin}of 4 candidates, `
-    assert.strictEqual(said({ only: ["nobody"] }), `${of}providers.only leaves out 4`)
-    assert.strictEqual(said({ requireParameters: true }, ["seed"]), `${of}require_parameters leaves out 4`)
-    assert.strictEqual(said({ maxPrice: { prompt: 0 } }), `${of}max_price leaves out 4`)
+    assert.strictEqual(said({ only: ["nobody"] }), `${of}providers.only excludes 4`)
+    assert.strictEqual(said({ requireParameters: true }, ["seed"]), `${of}require_parameters excludes 4`)
+    assert.strictEqual(said({ maxPrice: { prompt: 0 } }), `${of}max_price excludes 4`)
     const all = able.map(({ provider }) => provider.id)
-    assert.strictEqual(said({ ignore: all }), `${of}providers.ignore leaves out 4`)
+    assert.strictEqual(said({ ignore: all }), `${of}providers.ignore excludes 4`)
     assert.strictEqual(
       explain(able.slice(0, 1), restrictions({ dataPolicy: "no_training" })),
-      `${begin}of 1 candidate, data_policy leaves out 1`
+      `${begin}of 1 candidate, data_policy excludes 1`
     )
   })
 
   it("lists what each of several restrictions excludes, and which one the client could drop", () => {
     assert.strictEqual(
       said({ only: ["trains", "keeps"], dataPolicy: "zero_retention", maxPrice: { prompt: 2 } }),
-      `${begin}of 4 candidates, providers.only leaves out 2, data_policy leaves out 3 and max_price leaves out 1; ` +
+      `${begin}of 4 candidates, providers.only excludes 2, data_policy excludes 3 and max_price excludes 1; ` +
         "without data_policy 2 would be left"
     )
     assert.strictEqual(
       said({ ignore: ["trains"], only: ["trains"] }),
-      `${begin}of 4 candidates, providers.only leaves out 3 and providers.ignore leaves out 1; ` +
+      `${begin}of 4 candidates, providers.only excludes 3 and providers.ignore excludes 1; ` +
         "without providers.only 3 would be left and without providers.ignore 1 would be left"
     )
     assert.strictEqual(
       said({ only: ["nobody"], ignore: ["nobody"], maxPrice: { prompt: 0 } }),
-      `${begin}of 4 candidates, providers.only leaves out 4 and max_price leaves out 4`
+      `${begin}of 4 candidates, providers.only excludes 4 and max_price excludes 4`
     )
   })
 })

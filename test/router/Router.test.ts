@@ -158,18 +158,18 @@ describe("Router", () => {
         const { reason } = Result.getOrThrow(Result.flip(router.plan(request(["m", "n"], policy, more))))
         return reason._tag === "NoProviderAvailable" ? reason.detail.split(": ")[1] : reason._tag
       }
-      assert.strictEqual(detail({ only: ["x"] }), "of 5 candidates, providers.only leaves out 5")
-      assert.strictEqual(detail({ ignore: ["a", "b", "c"] }), "of 5 candidates, providers.ignore leaves out 5")
-      assert.strictEqual(detail({ dataPolicy: "zero_retention" }), "of 5 candidates, data_policy leaves out 5")
-      assert.strictEqual(detail({ maxPrice: { prompt: 0.5 } }), "of 5 candidates, max_price leaves out 5")
+      assert.strictEqual(detail({ only: ["x"] }), "of 5 candidates, providers.only excludes 5")
+      assert.strictEqual(detail({ ignore: ["a", "b", "c"] }), "of 5 candidates, providers.ignore excludes 5")
+      assert.strictEqual(detail({ dataPolicy: "zero_retention" }), "of 5 candidates, data_policy excludes 5")
+      assert.strictEqual(detail({ maxPrice: { prompt: 0.5 } }), "of 5 candidates, max_price excludes 5")
       assert.strictEqual(
         detail({ requireParameters: true }, needing({ parameters: ["seed"] })),
-        "of 5 candidates, require_parameters leaves out 5"
+        "of 5 candidates, require_parameters excludes 5"
       )
       // Providers that could not serve the request anyway do not count as excluded.
       assert.strictEqual(
         detail({ only: ["b"] }, needing({ vision: true })),
-        "of 3 candidates, providers.only leaves out 3"
+        "of 3 candidates, providers.only excludes 3"
       )
       assert.strictEqual(detail({ only: ["x"] }, { fits: () => false }), "ContextLengthExceeded")
     }).pipe(Effect.scoped)

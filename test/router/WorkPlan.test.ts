@@ -96,7 +96,7 @@ describe("planWork", () => {
       const { why } = yield* scene({ sandbox: true })
       const left = (name: string): Reason => ({
         _tag: "NoProviderAvailable",
-        detail: `No provider meets the routing restrictions of this request: of 1 candidate, ${name} leaves out 1`
+        detail: `No provider meets the routing restrictions of this request: of 1 candidate, ${name} excludes 1`
       })
       assert.deepStrictEqual(why("rerank-2.5", "rerank", { dataPolicy: "no_training" }), left("data_policy"))
       assert.deepStrictEqual(why("rerank-2.5", "rerank", { maxPrice: { prompt: 0.04 } }), left("max_price"))

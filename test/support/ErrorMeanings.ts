@@ -46,7 +46,7 @@ export const meanings: Readonly<Record<Reason["_tag"], string>> = {
   EmptyCompletion: "The model returned nothing.",
   SearchFailed: "No search engine answered.",
   GenerationFailed: "The provider could not make the image or video.",
-  EmptyGeneration: "The model made no image.",
+  EmptyGeneration: "The model returned no image.",
   StatusCheckFailed: "The gateway could not ask the provider about the video.",
   UpstreamError: "Every attempt failed.",
   VideoUnavailable: "No provider is configured for the video.",

@@ -170,7 +170,7 @@ const ofDocument = ({ source }: DocumentBlock, at: string): Failure | undefined 
   if (source.media_type !== "text/plain") {
     return unsupportedParameter(
       `${at}.source.media_type`,
-      "Only documents of type text/plain and application/pdf are offered"
+      "Only documents of type text/plain and application/pdf are supported"
     )
   }
   return textOf(source.data) === undefined ? invalid(`${at}.source.data`, "must be base64 of UTF-8 text") : undefined

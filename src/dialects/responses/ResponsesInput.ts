@@ -207,7 +207,7 @@ const addMessage = (turns: Turns, item: unknown, at: string): Result.Result<void
       const pdf = message.role === "user" ? undefined : content.find((part) => part.type === "pdf")
       if (pdf !== undefined) {
         return Result.fail(
-          unsupportedParameter(pdf.field, `PDF files in messages of role ${message.role} are not offered`)
+          unsupportedParameter(pdf.field, `PDF files in messages of role ${message.role} are not supported`)
         )
       }
       turns.push(

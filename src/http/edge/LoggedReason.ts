@@ -7,7 +7,7 @@ import { type FailedAttempt, isFiltered } from "../../providers/pool/PoolError.t
 const faultOf = ({ fault, provider }: FailedAttempt): string => {
   switch (fault?._tag) {
     case undefined:
-      return `${provider} answered nothing`
+      return `${provider} returned an empty answer`
     case "Refused":
       return isFiltered(fault) ? `${provider} filtered its whole answer` : `${provider} answered ${fault.status}`
     case "ServerError":

@@ -127,7 +127,7 @@ class CheckThread {
 
   #limit(ms: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#fail("it took too long to check"), ms)
+    this.#timer = setTimeout(() => this.#fail("checking it took too long"), ms)
   }
 
   #start(): Worker {
@@ -144,7 +144,7 @@ class CheckThread {
       if (this.#current !== undefined) this.#give(worker, this.#current)
     })
     const abandonCheck = () => {
-      if (worker === this.#worker) this.#fail("it needs too much memory to check")
+      if (worker === this.#worker) this.#fail("checking it needs too much memory")
     }
     worker.on("error", abandonCheck)
     worker.on("exit", abandonCheck)

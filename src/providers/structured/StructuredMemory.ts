@@ -44,13 +44,13 @@ export class StructuredMemory {
     const detail = this.#tooHard.get(own, nowMs)
     if (detail !== undefined) return { detail }
     if ((this.#strikes.get(own, nowMs) ?? 0) >= MOST_STRIKES) {
-      return { detail: "answers to it have failed the check too often; try again in an hour, or with another schema" }
+      return { detail: "too many answers failed it; try again in an hour, or use another schema" }
     }
     const minute = this.#minutes.get(account, nowMs)
     const leftMs = minute === undefined ? 0 : minute.from + MINUTE_MS - nowMs
     if (minute === undefined || leftMs <= 0 || minute.off < MOST_OFF_A_MINUTE) return undefined
     const retryAfterSeconds = Math.ceil(leftMs / 1_000)
-    return { detail: "too many answers of this account have failed the check", retryAfterSeconds }
+    return { detail: "too many answers for this account failed their schemas", retryAfterSeconds }
   }
 
   /** Whether answers are known to be checkable with this schema. */

@@ -30,9 +30,9 @@ const isExclusive = (value: unknown): boolean => isNumber(value) || typeof value
 
 type Kind = readonly [is: (value: unknown) => boolean, wanted: string]
 
-const count: Kind = [isCount, "is not a whole number of 0 or more"]
-const number: Kind = [isNumber, "is not a number"]
-const exclusive: Kind = [isExclusive, "is not a number"]
+const count: Kind = [isCount, "must be an integer of at least 0"]
+const number: Kind = [isNumber, "must be a number"]
+const exclusive: Kind = [isExclusive, "must be a number"]
 
 const kinds: Readonly<Record<string, Kind>> = {
   minLength: count,
@@ -45,10 +45,10 @@ const kinds: Readonly<Record<string, Kind>> = {
   maximum: number,
   exclusiveMinimum: exclusive,
   exclusiveMaximum: exclusive,
-  multipleOf: [(value) => isNumber(value) && Number(value) > 0, "is not a number above 0"],
-  pattern: [isString, "is not a string"],
-  required: [isNames, "is not a list of names"],
-  enum: [(value) => Array.isArray(value) && value.length > 0, "is not a list of at least one value"]
+  multipleOf: [(value) => isNumber(value) && Number(value) > 0, "must be a number above 0"],
+  pattern: [isString, "must be a string"],
+  required: [isNames, "must be a list of names"],
+  enum: [(value) => Array.isArray(value) && value.length > 0, "must be a list of at least one value"]
 }
 
 /** The maximum nesting depth of schemas. The limit for callers is far lower. */
@@ -64,17 +64,18 @@ export const shownPath = (path: string): string =>
 /** The first problem with its path in the schema; undefined when only an answer can show one. */
 export const schemaProblem = (schema: Json): string | undefined => {
   if (schema["not"] === true || (isObject(schema["not"]) && Object.keys(schema["not"]).length === 0)) {
-    return "not: no answer can meet it"
+    return "`not` must not exclude every answer"
   }
   return problemIn(schema, [])
 }
 
-const problemAt = (place: ReadonlyArray<string>, problem: string): string => `${shownPath(place.join("."))}: ${problem}`
+const problemAt = (place: ReadonlyArray<string>, problem: string): string =>
+  `\`${shownPath(place.join("."))}\` ${problem}`
 
 const problemIn = (value: unknown, place: ReadonlyArray<string>): string | undefined => {
   if (typeof value === "boolean") return undefined
-  if (!isObject(value)) return problemAt(place, "is not a schema")
-  if (place.length > MOST_DEEP) return problemAt(place, "is nested too deeply")
+  if (!isObject(value)) return problemAt(place, "must be a schema")
+  if (place.length > MOST_DEEP) return problemAt(place, "must be nested less deeply")
   for (const [keyword, given] of Object.entries(value)) {
     const problem = keywordProblem(keyword, given, [...place, keyword])
     if (problem !== undefined) return problem
@@ -86,7 +87,7 @@ const typeProblem = (type: unknown): string | undefined => {
   const types: ReadonlyArray<unknown> = Array.isArray(type) ? type : [type]
   return types.length > 0 && types.every((one) => typeof one === "string" && TYPES.has(one))
     ? undefined
-    : "is not a type of JSON Schema"
+    : "must be a type of JSON Schema"
 }
 
 const keywordProblem = (keyword: string, keywordValue: unknown, place: ReadonlyArray<string>): string | undefined => {
@@ -104,7 +105,7 @@ const keywordProblem = (keyword: string, keywordValue: unknown, place: ReadonlyA
 }
 
 const problemInList = (given: unknown, place: ReadonlyArray<string>): string | undefined => {
-  if (!Array.isArray(given)) return problemAt(place, "is not a list of schemas")
+  if (!Array.isArray(given)) return problemAt(place, "must be a list of schemas")
   for (const [index, one] of given.entries()) {
     const problem = problemIn(one, [...place, `${index}`])
     if (problem !== undefined) return problem
@@ -113,9 +114,9 @@ const problemInList = (given: unknown, place: ReadonlyArray<string>): string | u
 }
 
 const problemInMap = (given: unknown, place: ReadonlyArray<string>): string | undefined => {
-  if (!isObject(given)) return problemAt(place, "is not an object of schemas")
+  if (!isObject(given)) return problemAt(place, "must be an object of schemas")
   for (const [name, one] of Object.entries(given)) {
-    const problem = isSchema(one) ? problemIn(one, [...place, name]) : problemAt([...place, name], "is not a schema")
+    const problem = isSchema(one) ? problemIn(one, [...place, name]) : problemAt([...place, name], "must be a schema")
     if (problem !== undefined) return problem
   }
   return undefined
@@ -130,7 +131,8 @@ const ranges = [
 
 const crossedIn = (schema: Json, place: ReadonlyArray<string>): string | undefined => {
   for (const [least, most] of ranges) {
-    if (Number(schema[least]) > Number(schema[most])) return problemAt([...place, least], `is more than ${most}`)
+    if (Number(schema[least]) > Number(schema[most]))
+      return problemAt([...place, least], `must not be greater than \`${most}\``)
   }
   return undefined
 }

@@ -38,12 +38,13 @@ export const verdictOf = ({ schema, text }: CheckJob): Verdict => {
       return { _tag: "Meets", json: "" }
     }
     const json = jsonIn(text)
-    if (json === undefined) return { _tag: "Fails", detail: "it is not one JSON value" }
+    if (json === undefined) return { _tag: "Fails", detail: "the answer is not one JSON value" }
     const result = validate(JSON.parse(json), copy, draft, lookup)
     return result.valid ? { _tag: "Meets", json } : { _tag: "Fails", detail: problemOf(result) }
   } catch (error) {
-    if (error instanceof RangeError && text !== undefined) return { _tag: "Fails", detail: "it is nested too deeply" }
-    return { _tag: "Uncheckable", detail: "it is not a valid JSON Schema" }
+    if (error instanceof RangeError && text !== undefined)
+      return { _tag: "Fails", detail: "the answer is nested too deeply" }
+    return { _tag: "Uncheckable", detail: "the schema is not valid JSON Schema" }
   }
 }
 
@@ -58,10 +59,11 @@ const unfitOf = (lookup: Readonly<Record<string, Schema | boolean>>): string | u
   for (const schema of Object.values(lookup)) {
     if (typeof schema === "boolean") continue
     const { $ref, __absolute_ref__, pattern, patternProperties } = schema
-    if ($ref !== undefined && lookup[__absolute_ref__ ?? $ref] === undefined) return "a $ref has no target"
-    if (pattern !== undefined && !withCheckable(schema, pattern)) return "a pattern is not a regular expression"
+    if ($ref !== undefined && lookup[__absolute_ref__ ?? $ref] === undefined)
+      return "a `$ref` must have a target in the schema"
+    if (pattern !== undefined && !withCheckable(schema, pattern)) return "each `pattern` must be a regular expression"
     const names = Object.keys(patternProperties ?? {})
-    if (!names.every((name) => checkablePattern(name) === name)) return "a pattern is not a regular expression"
+    if (!names.every((name) => checkablePattern(name) === name)) return "each `pattern` must be a regular expression"
   }
   return undefined
 }
@@ -80,7 +82,7 @@ const containers = new Set(["$ref", "$recursiveRef", "properties", "items", "pre
 
 const problemOf = ({ errors }: ValidationResult): string => {
   const error = errors.find(({ keyword }) => !containers.has(keyword)) ?? errors[0]
-  if (error === undefined) return "it does not match"
+  if (error === undefined) return "the answer does not match the schema"
   return `${shownPath(error.instanceLocation)}: ${error.keyword}`
 }
 

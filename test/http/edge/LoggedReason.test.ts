@@ -47,7 +47,7 @@ describe("loggedReason", () => {
     ]
     assert.strictEqual(
       told({ _tag: "UpstreamError", detail: "TOP SECRET" }, log),
-      "no provider could serve the request (openai answered 503; azure timed out (first token); groq answered nothing; xai answered 400; mistral filtered its whole answer)"
+      "no provider could serve the request (openai answered 503; azure timed out (first token); groq returned an empty answer; xai answered 400; mistral filtered its whole answer)"
     )
   })
 

@@ -58,7 +58,7 @@ describe("POST /search", () => {
       const { error } = yield* asked({ data_policy: "zero_retention" }, { ...tea, model: "tavily-search" })
       assert.strictEqual(error.code, "no_provider_available", "an engine that was named is no other")
       const nobody = yield* asked({ max_price: { request: 0 } })
-      assert.include(nobody.error.message, "max_price leaves out 1")
+      assert.include(nobody.error.message, "max_price excludes 1")
     }).pipe(Effect.scoped)
   )
 

@@ -94,11 +94,11 @@ describe("the error of failed attempts", () => {
       _tag: "UpstreamError",
       detail: "a: the answer did not meet the schema (#/a: type); b: broken connection"
     })
-    const refused = { _tag: "SchemaRefused", field: "f", detail: "a $ref has no target" } as const
+    const refused = { _tag: "SchemaRefused", field: "f", detail: "a `$ref` must have a target in the schema" } as const
     const offs = [undefined, broken.fault, off.fault, refused].map(isAnsweredOff)
     assert.deepStrictEqual(offs, [false, false, true, true])
     const message =
-      "must be a schema that the gateway can check, because these models do not guarantee it: a $ref has no target"
+      "must be a schema that the gateway can check, because these models do not guarantee it: a `$ref` must have a target in the schema"
     const reason = { _tag: "ValidationError", problems: [{ field: "f", message }] } as const
     assert.deepStrictEqual(reasonOf([{ ...at("a"), fault: refused }]), reason)
     const passing = { ...at("a"), fault: { ...refused, passing: true } } as const

@@ -215,7 +215,7 @@ describe("an enforced answer", () => {
       const words = enforceFormat(answering({ text: "SECRET" }), direct)
       assert.deepStrictEqual(yield* faultOf(words.chat(call())), {
         _tag: "OffSchema",
-        detail: "it is not one JSON value"
+        detail: "the answer is not one JSON value"
       })
       const list = enforceFormat(answering({ text: "[1]" }), direct)
       const object = faultOf(list.chat(call({ type: "json_object" })))
@@ -274,13 +274,17 @@ describe("an enforced answer", () => {
       const seen: Array<ChatCall> = []
       const given = enforceFormat(answering({ text: "{}" }, seen), direct)
       const fault = yield* faultOf(given.chat(call({ ...byName, schema: { $ref: "#/$defs/none" } })))
-      const refused = { _tag: "SchemaRefused", field: "response_format", detail: "a $ref has no target" } as const
+      const refused = {
+        _tag: "SchemaRefused",
+        field: "response_format",
+        detail: "a `$ref` must have a target in the schema"
+      } as const
       assert.deepStrictEqual(fault, refused)
       const named = call({ ...byName, field: "text.format.schema", schema: { type: "strng" } })
       assert.deepStrictEqual(yield* faultOf(given.chat(named)), {
         ...refused,
         field: "text.format.schema",
-        detail: "type: is not a type of JSON Schema"
+        detail: "`type` must be a type of JSON Schema"
       })
       const busy = enforceFormat(answering({}, seen), () =>
         Effect.succeed({ _tag: "Unchecked", detail: "why", busy: true })

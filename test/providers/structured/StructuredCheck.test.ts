@@ -7,7 +7,7 @@ import { makeCheck, MOST_WAITING, MOST_WAITING_OF_ONE } from "../../../src/provi
 
 const fine = { schema: { type: "string" }, text: '"a"' }
 const meets = { _tag: "Meets", json: '"a"' } as const
-const tooLong = { _tag: "Unchecked", detail: "it took too long to check" } as const
+const tooLong = { _tag: "Unchecked", detail: "checking it took too long" } as const
 
 /** Backtracks through more paths than there is time for. */
 const redos = { schema: { pattern: "^(a+)+$" }, text: JSON.stringify(`${"a".repeat(64)}!`) }

@@ -137,7 +137,7 @@ describe("an answer to a schema", () => {
         pool.chat({ ...call(candidate("a")), conversation: asked("hi", { format }) })
       )
       const message =
-        "must be a schema that the gateway can check, because these models do not guarantee it: a pattern is not a regular expression"
+        "must be a schema that the gateway can check, because these models do not guarantee it: each `pattern` must be a regular expression"
       assert.deepStrictEqual(reason, { _tag: "ValidationError", problems: [{ field: "response_format", message }] })
       assert.strictEqual(off.asked.times, 0)
     })

@@ -3,24 +3,24 @@ import { checkablePattern, schemaProblem } from "../../../src/providers/structur
 
 describe("the problem of a schema", () => {
   const wrong: ReadonlyArray<readonly [object, string]> = [
-    [{ not: {} }, "not: no answer can meet it"],
-    [{ not: true }, "not: no answer can meet it"],
-    [{ type: "strng" }, "type: is not a type of JSON Schema"],
-    [{ type: ["string", "nul"] }, "type: is not a type of JSON Schema"],
-    [{ type: [] }, "type: is not a type of JSON Schema"],
-    [{ properties: { a: { type: "int" } } }, "properties.a.type: is not a type of JSON Schema"],
-    [{ items: [{}, { type: 1 }] }, "items.1.type: is not a type of JSON Schema"],
-    [{ items: "string" }, "items: is not a schema"],
-    [{ $defs: { a: { anyOf: [{ minLength: -1 }] } } }, "$defs.a.anyOf.0.minLength: is not a whole number of 0 or more"],
-    [{ properties: ["a"] }, "properties: is not an object of schemas"],
-    [{ properties: { a: "string" } }, "properties.a: is not a schema"],
-    [{ allOf: {} }, "allOf: is not a list of schemas"],
-    [{ required: "a" }, "required: is not a list of names"],
-    [{ enum: [] }, "enum: is not a list of at least one value"],
-    [{ multipleOf: 0 }, "multipleOf: is not a number above 0"],
-    [{ minimum: "1" }, "minimum: is not a number"],
-    [{ pattern: {} }, "pattern: is not a string"],
-    [{ minItems: 3, maxItems: 2 }, "minItems: is more than maxItems"]
+    [{ not: {} }, "`not` must not exclude every answer"],
+    [{ not: true }, "`not` must not exclude every answer"],
+    [{ type: "strng" }, "`type` must be a type of JSON Schema"],
+    [{ type: ["string", "nul"] }, "`type` must be a type of JSON Schema"],
+    [{ type: [] }, "`type` must be a type of JSON Schema"],
+    [{ properties: { a: { type: "int" } } }, "`properties.a.type` must be a type of JSON Schema"],
+    [{ items: [{}, { type: 1 }] }, "`items.1.type` must be a type of JSON Schema"],
+    [{ items: "string" }, "`items` must be a schema"],
+    [{ $defs: { a: { anyOf: [{ minLength: -1 }] } } }, "`$defs.a.anyOf.0.minLength` must be an integer of at least 0"],
+    [{ properties: ["a"] }, "`properties` must be an object of schemas"],
+    [{ properties: { a: "string" } }, "`properties.a` must be a schema"],
+    [{ allOf: {} }, "`allOf` must be a list of schemas"],
+    [{ required: "a" }, "`required` must be a list of names"],
+    [{ enum: [] }, "`enum` must be a list of at least one value"],
+    [{ multipleOf: 0 }, "`multipleOf` must be a number above 0"],
+    [{ minimum: "1" }, "`minimum` must be a number"],
+    [{ pattern: {} }, "`pattern` must be a string"],
+    [{ minItems: 3, maxItems: 2 }, "`minItems` must not be greater than `maxItems`"]
   ]
   for (const [schema, problem] of wrong) {
     it(`is ${problem}`, () => assert.strictEqual(schemaProblem({ ...schema }), problem))
@@ -40,10 +40,10 @@ describe("the problem of a schema", () => {
 
   it("has a path of limited length, at a limited depth", () => {
     const far = schemaProblem({ properties: { ["k".repeat(500)]: { type: "no" } } })
-    assert.isTrue(far !== undefined && far.length < 220 && far.endsWith("…: is not a type of JSON Schema"))
+    assert.isTrue(far !== undefined && far.length < 220 && far.endsWith("…` must be a type of JSON Schema"))
     let deep: object = {}
     for (let level = 0; level < 400; level++) deep = { not: deep }
-    assert.match(schemaProblem({ items: deep }) ?? "", /is nested too deeply$/)
+    assert.match(schemaProblem({ items: deep }) ?? "", /must be nested less deeply$/)
   })
 })
 

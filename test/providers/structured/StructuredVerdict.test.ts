@@ -101,7 +101,7 @@ describe("a verdict", () => {
   })
 
   it("rejects text that is not one JSON value", () => {
-    const detail = "it is not one JSON value"
+    const detail = "the answer is not one JSON value"
     assert.deepStrictEqual(verdictOf({ schema: {}, text: "SECRET" }), { _tag: "Fails", detail })
   })
 
@@ -124,14 +124,22 @@ describe("a verdict", () => {
   })
 
   const unfit: ReadonlyArray<readonly [string, object, string]> = [
-    ["a $ref without a target", { properties: { a: { $ref: "#/$defs/a" } } }, "a $ref has no target"],
-    ["a $ref to another document", { $ref: "https://example.com/schema" }, "a $ref has no target"],
-    ["a $ref only to itself", { $ref: "#" }, "it is not a valid JSON Schema"],
-    ["an invalid pattern", { properties: { a: { pattern: "(" } } }, "a pattern is not a regular expression"],
-    ["an invalid pattern for a name", { patternProperties: { "[": {} } }, "a pattern is not a regular expression"],
-    ["a keyword of the wrong type", { anyOf: 1 }, "anyOf: is not a list of schemas"],
-    ["a schema that no answer meets", { not: {} }, "not: no answer can meet it"],
-    ["a $ref of the wrong type", { $ref: {} }, "a $ref has no target"]
+    [
+      "a $ref without a target",
+      { properties: { a: { $ref: "#/$defs/a" } } },
+      "a `$ref` must have a target in the schema"
+    ],
+    ["a $ref to another document", { $ref: "https://example.com/schema" }, "a `$ref` must have a target in the schema"],
+    ["a $ref only to itself", { $ref: "#" }, "the schema is not valid JSON Schema"],
+    ["an invalid pattern", { properties: { a: { pattern: "(" } } }, "each `pattern` must be a regular expression"],
+    [
+      "an invalid pattern for a name",
+      { patternProperties: { "[": {} } },
+      "each `pattern` must be a regular expression"
+    ],
+    ["a keyword of the wrong type", { anyOf: 1 }, "`anyOf` must be a list of schemas"],
+    ["a schema that no answer meets", { not: {} }, "`not` must not exclude every answer"],
+    ["a $ref of the wrong type", { $ref: {} }, "a `$ref` must have a target in the schema"]
   ]
   for (const [name, schema, detail] of unfit) {
     it(`reports ${name} as uncheckable, before there is an answer`, () =>
