@@ -146,7 +146,8 @@ const remove = ({ events, sql }: Deps, id: string, actor: OperatorActor): Lookup
 
 const assign = ({ audit, sql }: Deps, accountId: string, planId: string | null, actor: Actor): Lookup<void> =>
   Effect.gen(function* () {
-    if (planId !== null && (yield* lockPlan(sql, planId)) === undefined) return yield* missing(planId)
+    const plan = planId === null ? undefined : yield* lockPlan(sql, planId)
+    if (planId !== null && plan === undefined) return yield* missing(planId)
     const former = yield* setPlanOf(sql, accountId, planId)
     if (former === undefined) return
     if (planId !== null) yield* setDailyBudgets(sql, planId)
@@ -157,6 +158,10 @@ const assign = ({ audit, sql }: Deps, accountId: string, planId: string | null, 
       actor,
       type: "account.plan_changed",
       resource: { type: "account", id: accountId },
-      changes: { plan_id: { from: former, to: planId } }
+      changes: {
+        plan_id: { from: former, to: planId },
+        // The names, because a plan can be renamed or removed.
+        plan: { from: former === null ? null : ((yield* planNamed(sql, former))?.name ?? null), to: plan?.name ?? null }
+      }
     })
   }).pipe(sql.withTransaction, storeErrors)

@@ -94,6 +94,8 @@ const placeOf = ({ key }: FieldChange): number =>
 
 const fieldChanges = ({ changes, type }: Event): ReadonlyArray<FieldChange> =>
   Object.entries(changes)
+    // The name of the plan says more than its id, which older events have alone.
+    .filter(([key]) => key !== "plan_id" || !("plan" in changes))
     .flatMap(([key, value]): ReadonlyArray<FieldChange> => {
       const change = isChange(value)
       const [from, to] = change ? [value.from, value.to] : [undefined, value]

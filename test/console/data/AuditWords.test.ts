@@ -22,6 +22,11 @@ describe("the summary of an audit event", () => {
     ["account.markup_changed", { markup_basis_points: { from: 0, to: 1_250 } }, "Markup: 0% → +12.5%"],
     ["account.limits_changed", { limit_scale: { from: 1, to: 2 } }, "Rate limits: the default → 2 times the default"],
     ["account.plan_changed", { plan_id: { from: "pln_1", to: null } }, "Plan removed, it was pln_1"],
+    [
+      "account.plan_changed",
+      { plan_id: { from: "pln_1", to: "pln_2" }, plan: { from: "Silver", to: "Gold" } },
+      "Plan: Silver → Gold"
+    ],
     ["provider_spend.limited", { limit_nano: { from: null, to: "5000000000" } }, "Bound set to $5.00 a day"],
     ["provider_spend.limited", { limit_nano: { from: "5000000000", to: "0" } }, "Bound: $5.00 a day → $0.00 a day"],
     ["provider_spend.limited", { limit_nano: { from: "5000000000", to: null } }, "Bound removed, it was $5.00 a day"],

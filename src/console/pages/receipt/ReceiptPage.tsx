@@ -120,11 +120,13 @@ export const ReceiptPage = () => {
     <Page
       title="Receipt"
       tools={
-        <CopyButton
-          label="Copy a link to this receipt for others of this account"
-          text={`${origin}/requests/${id}`}
-          words="Copy link"
-        />
+        receipt.isError ? null : (
+          <CopyButton
+            label="Copy a link to this receipt for others of this account"
+            text={`${origin}/requests/${id}`}
+            words="Copy link"
+          />
+        )
       }
       before={
         <Link className="button square" to="/requests" aria-label="Back to the requests">

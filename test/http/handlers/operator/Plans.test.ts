@@ -56,7 +56,10 @@ describe("/operator/plans", () => {
         assert.deepInclude(line, { type: "account.plan_changed", actor_id: key.id, outcome: "succeeded" })
         assert.deepStrictEqual(
           [before?.changes, line?.changes],
-          [{ plan_id: { from: null, to: id } }, { plan_id: { from: id, to: null } }]
+          [
+            { plan_id: { from: null, to: id }, plan: { from: null, to: "Gold" } },
+            { plan_id: { from: id, to: null }, plan: { from: "Gold", to: null } }
+          ]
         )
       }).pipe(Effect.scoped)
   )
