@@ -40,12 +40,22 @@ export const centsFromNano = (nano: Nano): number => Number(nano) / Number(NANO_
 /** A rate as the JSON number of USD that the catalogue and receipts show. */
 export const usdFromPico = (pico: Pico): number => Number(pico) / 1e12
 
-/** An amount for a sentence: at least cents, more digits only when there are some. */
-export const formatUsd = (nano: Nano): string => {
-  const sign = nano < 0n ? "-" : ""
+const partsOf = (nano: Nano) => {
   const positive = nano < 0n ? -nano : nano
   const fraction = (positive % NANO_PER_USD).toString().padStart(9, "0").replace(/0+$/, "").padEnd(2, "0")
-  return `${sign}$${positive / NANO_PER_USD}.${fraction}`
+  return { sign: nano < 0n ? "-" : "", whole: String(positive / NANO_PER_USD), fraction }
+}
+
+/** An amount for a sentence, with thousands separators: at least cents, more digits only when there are some. */
+export const formatUsd = (nano: Nano): string => {
+  const { fraction, sign, whole } = partsOf(nano)
+  return `${sign}$${whole.replace(/\B(?=(?:\d{3})+$)/g, ",")}.${fraction}`
+}
+
+/** The same for programs: a decimal number without an exponent, a sign of money and separators. */
+export const decimalUsd = (nano: Nano): string => {
+  const { fraction, sign, whole } = partsOf(nano)
+  return `${sign}${whole}.${fraction}`
 }
 
 /** The smaller of two amounts. */

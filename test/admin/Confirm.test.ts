@@ -19,9 +19,9 @@ describe("large movements of money", () => {
       const line = "topup --email ann@example.com --amount-usd 2500"
       for (const no of ["", "n", "yesterday"]) {
         const { code, stderr } = yield* answering(no, line)
-        assert.deepStrictEqual([code, stderr], [1, ["error: The operator declined; nothing changed"]])
+        assert.deepStrictEqual([code, stderr], [1, ["error: The operator declined; nothing changed."]])
       }
-      assert.deepStrictEqual(asked[0], "Add $2500.00 to the balance of ann@example.com? [y/N] ")
+      assert.deepStrictEqual(asked[0], "Add $2,500.00 to the balance of ann@example.com? [y/N] ")
       assert.strictEqual((yield* answering("y", `${line} --json`)).stdout.length, 1)
       assert.strictEqual(
         (yield* answering("Yes", "adjust --email ann@example.com --amount-usd -1500 --reason x")).code,

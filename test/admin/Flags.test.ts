@@ -30,7 +30,7 @@ describe("an invalid value on the command line", () => {
     [`topup ${ann} --amount-usd 5usd`, /--amount-usd: "5usd"/],
     [`topup ${ann} --amount-usd 1 --amount-usd 2`, /--amount-usd: "2 occurrences"/],
     [`topup ${ann} --amount-usd`, /--amount-usd/],
-    [`topup ${ann} --amount-usd 1000.000000001`, /above \$1000\.00 requires --yes/],
+    [`topup ${ann} --amount-usd 1000.000000001`, /above \$1,000\.00 requires --yes/],
     [`topup ${ann} --amount-usd 1 --reference ${"r".repeat(201)}`, /--reference: "r+"/],
     [`adjust ${ann} --amount-usd 0 --reason typo`, /--amount-usd: "0"/],
     [`adjust ${ann} --amount-usd -1e3 --reason typo`, /--amount-usd: "-1e3"/],

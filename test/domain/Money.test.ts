@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { formatUsd, nanoFromPico, nanoFromUsd, picoPerUnit, usdFromNano } from "../../src/domain/Money.ts"
+import { decimalUsd, formatUsd, nanoFromPico, nanoFromUsd, picoPerUnit, usdFromNano } from "../../src/domain/Money.ts"
 
 describe("Money", () => {
   it("reads decimal dollars to the ninth digit, and rejects other text", () => {
@@ -20,12 +20,11 @@ describe("Money", () => {
     assert.strictEqual(picoPerUnit(0.0375), 37_500n)
   })
   it("formats an amount with at least two decimals", () => {
-    assert.deepStrictEqual([0n, 1n, 1_500_000_000n, -20_000_000n].map(formatUsd), [
-      "$0.00",
-      "$0.000000001",
-      "$1.50",
-      "-$0.02"
-    ])
+    assert.deepStrictEqual(
+      [0n, 1n, 1_500_000_000n, -20_000_000n, 999_000_000_000n, -1_234_567_000_000_001n].map(formatUsd),
+      ["$0.00", "$0.000000001", "$1.50", "-$0.02", "$999.00", "-$1,234,567.000000001"]
+    )
+    assert.deepStrictEqual([-1_234_567_000_000_001n, 1_500_000_000n].map(decimalUsd), ["-1234567.000000001", "1.50"])
   })
   it.prop(
     "converts any amount to a number that converts back to it",

@@ -1,5 +1,5 @@
 import { speechTypes } from "../../../schemas/inference/Speech.ts"
-import { formatUsd, type Nano } from "../../domain/Money.ts"
+import { decimalUsd, type Nano } from "../../domain/Money.ts"
 import type { AudioFormat } from "../../domain/Work.ts"
 
 /** The content type of audio in a format. */
@@ -10,6 +10,6 @@ export const speechHeaders = (answer: {
   readonly cost: Nano
   readonly balanceWarning: string | undefined
 }): Readonly<Record<string, string>> => ({
-  "x-cost-usd": formatUsd(answer.cost).slice(1),
+  "x-cost-usd": decimalUsd(answer.cost),
   ...(answer.balanceWarning === undefined ? {} : { "x-balance-warning": answer.balanceWarning })
 })
