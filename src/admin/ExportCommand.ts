@@ -2,7 +2,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { SqlClient } from "effect/sql"
-import { mkdirSync, rmSync } from "node:fs"
+import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { OperatorEvents } from "../account/OperatorEvents.ts"
 import { OPERATOR } from "../billing/Customers.ts"
@@ -11,7 +11,7 @@ import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { receiptOf } from "../http/handlers/Requests.ts"
 import { attemptsCostIn, providerCostIn } from "../inference/Receipt.ts"
 import { Config } from "../platform/config/Config.ts"
-import { DataDirectory } from "../platform/database/DataDirectory.ts"
+import { DataDirectory, makeMissing } from "../platform/database/DataDirectory.ts"
 import { firstRequestIdAt } from "../platform/Ids.ts"
 import { Outbound } from "../platform/outbound/Outbound.ts"
 import { storeErrors } from "../platform/database/Sql.ts"
@@ -71,7 +71,13 @@ const exported = Effect.fnUntraced(function* (day: string, directory: string) {
   const before = yield* storeErrors(booksBetween(sql, range))
   if (before.open > 0n) return yield* refuse(`All requests of ${day} must have ended; ${before.open} have not`)
   const file = yield* Effect.acquireRelease(
-    Effect.promise(() => ReceiptsFile.open(directory, day)),
+    Effect.tryPromise({
+      try: () => ReceiptsFile.open(directory, day),
+      catch: (error) =>
+        new CommandRefused({
+          message: `The directory of the export must be writable; ${error instanceof Error ? error.message : String(error)}.`
+        })
+    }),
     (opened) => Effect.sync(() => opened.close())
   )
   let rows: ReadonlyArray<RequestRow>
@@ -155,7 +161,7 @@ const toBucket = Effect.fnUntraced(function* (day: string, to: string, target: B
     )
   const staging = join((yield* DataDirectory).path, "exports")
   // Other accounts of the machine may search the data directory.
-  mkdirSync(staging, { recursive: true, mode: 0o700 })
+  makeMissing(staging)
   const send = Effect.gen(function* () {
     const { file, ...facts } = yield* staged(day, staging)
     yield* record(day, "receipts.export_started", { to, ...facts })

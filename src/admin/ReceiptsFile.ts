@@ -5,7 +5,6 @@ import {
   createReadStream,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readSync,
@@ -16,8 +15,9 @@ import {
   writeFileSync,
   writeSync
 } from "node:fs"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
+import { makeMissing } from "../platform/database/DataDirectory.ts"
 
 /** The sums of a file's lines. Amounts are in nano-USD. */
 export interface Totals {
@@ -115,7 +115,7 @@ export class ReceiptsFile {
   /** Opens the file of a day. What an earlier run left after its last whole line is cut off. */
   static async open(directory: string, day: string): Promise<ReceiptsFile> {
     const names = namesOf(directory, day)
-    mkdirSync(directory, { recursive: true })
+    makeMissing(resolve(directory), 0o777)
     // A run ended between the file and its manifest.
     if (existsSync(names.file)) renameSync(names.file, names.unfinished)
     if (!existsSync(names.unfinished)) return new ReceiptsFile(names, { receipts: 0, settled: 0n, refunded: 0n }, "")

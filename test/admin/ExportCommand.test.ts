@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path"
 import { firstRequestIdAt } from "../../src/platform/Ids.ts"
 import { temporaryDirectory } from "../support/Directories.ts"
+import { setUp } from "./commandLine.ts"
 import { exportScene } from "./exportScene.ts"
 
 const DAY = "2026-01-31"
@@ -113,6 +114,19 @@ describe("export receipts", () => {
       const open = yield* command(line())
       assert.deepStrictEqual([open.code, existsSync(directory)], [1, false])
       assert.include(open.stderr.join(), `All requests of ${DAY} must have ended; 1 have not`)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses a directory that cannot be created", () =>
+    Effect.gen(function* () {
+      const { command } = yield* setUp
+      // Node's recursive mkdir never returns here.
+      const said = yield* command(`export receipts --day ${DAY} --to /proc/no-such-directory/exports`)
+      assert.strictEqual(said.code, 1)
+      assert.match(
+        said.stderr.join(),
+        /^error: The directory of the export must be writable; .*\/proc\/no-such-directory/
+      )
     }).pipe(Effect.scoped)
   )
 })

@@ -72,10 +72,10 @@ const attempt = <A>(path: string, body: () => A): Effect.Effect<A, StartError> =
  * Creates the missing directories down to `path`, outermost first, and returns them. It creates them one by one because Node's
  * recursive `mkdir` never returns when a parent such as /proc exists but nothing can be created in it.
  */
-const makeMissing = (path: string): ReadonlyArray<string> => {
+export const makeMissing = (path: string, mode = 0o700): ReadonlyArray<string> => {
   if (existsSync(path)) return []
-  const created = makeMissing(dirname(path))
-  mkdirSync(path, { mode: 0o700 })
+  const created = makeMissing(dirname(path), mode)
+  mkdirSync(path, { mode })
   return [...created, path]
 }
 
