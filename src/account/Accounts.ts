@@ -71,7 +71,10 @@ export class Accounts extends Context.Service<
      * account is in that state already or is closed, and when it is to be closed while requests run.
      */
     readonly setState: (
-      account: Pick<AccountRow, "id">,
+      account: Pick<AccountRow, "id"> & {
+        /** How a refusal names the account: as the operator did. The ID when absent. */
+        readonly name?: string
+      },
       change: StateChange
     ) => Effect.Effect<void, StateRefused | Unavailable>
   }
@@ -134,7 +137,7 @@ export class Accounts extends Context.Service<
               changes: { markup_basis_points: { from: former, to: basisPoints } }
             })
           }).pipe(sql.withTransaction, storeErrors),
-        setState: ({ id }, change) => changedState({ sql, audit }, id, change)
+        setState: ({ id, name = id }, change) => changedState({ sql, audit }, { id, name }, change)
       })
     })
   )
@@ -149,14 +152,14 @@ export const stateEvents: Readonly<Record<AccountState, string>> = {
 
 const changedState = (
   { audit, sql }: { readonly sql: SqlClient.SqlClient; readonly audit: Audit["Service"] },
-  id: string,
+  { id, name }: { readonly id: string; readonly name: string },
   { actor, reason, to }: StateChange
 ): Effect.Effect<void, StateRefused | Unavailable> =>
   Effect.gen(function* () {
     const from = yield* lockState(sql, id)
-    if (from === to) return yield* new StateRefused({ message: `The account ${id} is already ${to}` })
+    if (from === to) return yield* new StateRefused({ message: `The account ${name} is already ${to}.` })
     if (from === undefined || from === "closed") {
-      return yield* new StateRefused({ message: `The account ${id} is closed; a closed account stays closed` })
+      return yield* new StateRefused({ message: `The account ${name} is closed; a closed account stays closed.` })
     }
     yield* setState(sql, id, { state: to, reason: to === "active" ? null : reason })
     let revoked: { readonly keys_revoked?: number } = {}
@@ -165,7 +168,7 @@ const changedState = (
       // After the keys, so that a hold that waits for this lock finds them revoked.
       const { held, requests } = yield* lockRunning(sql, id)
       if (held > 0n || requests > 0) {
-        const message = `The account ${id} has ${requests} running requests that hold ${formatUsd(held)}; suspend it and close it when they have ended`
+        const message = `The account ${name} has ${requests} running requests that hold ${formatUsd(held)}; suspend it and close it when they have ended.`
         return yield* new StateRefused({ message })
       }
     } else yield* outdateKeys(sql, id)

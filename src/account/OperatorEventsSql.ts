@@ -7,6 +7,8 @@ export interface OperatorEventRow {
   readonly id: string
   readonly type: string
   readonly actor_id: string
+  /** The name of the operator key; null for the admin command. */
+  readonly actor_name: string | null
   readonly resource_type: string
   readonly resource_id: string
   readonly request_id: string | null
@@ -16,7 +18,7 @@ export interface OperatorEventRow {
 
 export const insertOperatorEvent = (
   sql: SqlClient.SqlClient,
-  row: Omit<OperatorEventRow, "changes" | "effective_at"> & { readonly changes: object }
+  row: Omit<OperatorEventRow, "actor_name" | "changes" | "effective_at"> & { readonly changes: object }
 ) =>
   sql`INSERT INTO operator_event (id, type, actor_id, resource_type, resource_id, request_id, changes)
     VALUES (${row.id}, ${row.type}, ${row.actor_id}, ${row.resource_type}, ${row.resource_id}, ${row.request_id}::text,
@@ -27,5 +29,6 @@ export const operatorEvents = (
   sql: SqlClient.SqlClient,
   { after, limit }: { readonly after: string | null; readonly limit: number }
 ): Effect.Effect<ReadonlyArray<OperatorEventRow>, SqlError.SqlError> =>
-  sql<OperatorEventRow>`SELECT id, type, actor_id, resource_type, resource_id, request_id, changes, effective_at FROM operator_event
-    WHERE id COLLATE "C" < COALESCE(${after}::text, 'g') ORDER BY id COLLATE "C" DESC ${limitTo(sql, limit)}`
+  sql<OperatorEventRow>`SELECT e.id, e.type, e.actor_id, k.name AS actor_name, e.resource_type, e.resource_id, e.request_id, e.changes,
+      e.effective_at FROM operator_event e LEFT JOIN operator_key k ON k.id = e.actor_id
+    WHERE e.id COLLATE "C" < COALESCE(${after}::text, 'g') ORDER BY e.id COLLATE "C" DESC ${limitTo(sql, limit)}`

@@ -124,8 +124,14 @@ const budgetFacts = (line: BudgetLine) => ({
   held_usd: usdFromNano(line.held)
 })
 
-const budgetText = ({ held, limit_nano, name, owner_id, period, scope, spent }: BudgetLine) =>
-  `${scope} ${name} (${owner_id}): ${formatUsd(spent)} spent and ${formatUsd(held)} held of ${formatUsd(limit_nano)}, ${period}`
+/** Returns whose budget it is. The account's own is the daily limit of its plan. */
+const budgetOwner = ({ name, owner_id, period, scope }: BudgetLine, plan: string | null): string => {
+  if (scope === "account") return plan === null ? `of the account, ${period}` : `of the plan ${plan}, ${period}`
+  return [scope, ...(name === "" ? [] : [name]), `(${owner_id}), ${period}`].join(" ")
+}
+
+const budgetText = (line: BudgetLine, plan: string | null) =>
+  `${budgetOwner(line, plan)}: ${formatUsd(line.spent)} spent and ${formatUsd(line.held)} held of ${formatUsd(line.limit_nano)}`
 
 const pricesOf = ({ markup_bp: markup, plan_name: plan }: AccountLine): string => {
   const own = markup === 0 ? undefined : `${markup / 100} % beyond the catalogue's`
@@ -152,7 +158,7 @@ const showAccount = Command.make(
       ["Keys", `${active_keys} active, ${inactive_keys} revoked or expired`],
       ["Prices", pricesOf(line)],
       ["Rate limits", `${line.limit_scale} times the default`],
-      ...budgets.map((budget) => ["Budget", budgetText(budget)] as const)
+      ...budgets.map((budget) => ["Budget", budgetText(budget, line.plan_name)] as const)
     ]
     yield* print({
       json: {
@@ -197,7 +203,7 @@ const markUpAccount = Command.make(
 const changeState = (name: string, to: AccountState, reason: string, consequence: string) =>
   Effect.gen(function* () {
     const { email, id } = yield* namedAccount(name)
-    yield* (yield* Accounts).setState({ id }, { to, reason, actor: OPERATOR })
+    yield* (yield* Accounts).setState({ id, name }, { to, reason, actor: OPERATOR })
     yield* print({
       json: { account_id: id, email, state: to, reason },
       text: `The account ${email} is ${to}. ${consequence}`

@@ -121,25 +121,57 @@ const acknowledge = Effect.fnUntraced(function* (id: string) {
   })
 })
 
+const NO_OPERATOR_EVENTS =
+  "Operators have changed no price plan, bound or operator key, and exported no receipts. What they changed in an account is in its own " +
+  "audit log: add --email in place of --operators."
+
+/** The fields of changes with amounts in nano-USD or basis points, and how people read them. */
+const readable: Readonly<Record<string, readonly [name: string, show: (value: number | string) => string]>> = {
+  limit_nano: ["limit", (nano) => formatUsd(BigInt(nano))],
+  daily_spend: ["daily_spend", (nano) => formatUsd(BigInt(nano))],
+  settled_nano_usd: ["settled", (nano) => formatUsd(BigInt(nano))],
+  refunded_nano_usd: ["refunded", (nano) => formatUsd(BigInt(nano))],
+  cost_nano_usd: ["cost", (nano) => formatUsd(BigInt(nano))],
+  markup_bp: ["markup", (points) => `${Number(points) / 100} %`]
+}
+
+/** Shows amounts of changes in USD and percent. A value is itself or `{ from, to }`. */
+const changesForPeople = (changes: unknown): unknown =>
+  typeof changes !== "object" || changes === null
+    ? changes
+    : Object.fromEntries(
+        Object.entries(changes).map(([field, value]: [string, unknown]) => {
+          const [name, show] = readable[field] ?? [field, undefined]
+          const one = (part: unknown) =>
+            show !== undefined && (typeof part === "string" || typeof part === "number") ? show(part) : part
+          const isPair = typeof value === "object" && value !== null && "from" in value && "to" in value
+          return [name, isPair ? { from: one(value.from), to: one(value.to) } : one(value)]
+        })
+      )
+
 const operatorEvents = Effect.fnUntraced(function* (limit: number) {
   const rows = yield* (yield* OperatorEvents).list({ after: null, limit })
   const events = rows.map((row) => ({
     id: row.id,
     type: row.type,
     effective_at: row.effective_at.toISOString(),
-    actor: { id: row.actor_id },
+    actor: { id: row.actor_id, name: row.actor_name },
     resource: { type: row.resource_type, id: row.resource_id },
     request_id: row.request_id,
     changes: row.changes
   }))
   const lines = events.map(({ actor, changes, effective_at, resource, type }) =>
-    [effective_at, type.padEnd(24), `${resource.type} ${resource.id}`, `by ${actor.id}`, JSON.stringify(changes)].join(
-      "  "
-    )
+    [
+      effective_at,
+      type.padEnd(24),
+      `${resource.type} ${resource.id}`,
+      `by ${actor.name === null ? actor.id : `${actor.name} (${actor.id})`}`,
+      JSON.stringify(changesForPeople(changes))
+    ].join("  ")
   )
   yield* print({
     json: { data: events },
-    text: lines.length === 0 ? "Operators have changed no plan and no bound." : lines.join("\n")
+    text: lines.length === 0 ? NO_OPERATOR_EVENTS : lines.join("\n")
   })
 })
 
@@ -154,6 +186,8 @@ const audit = Command.make(
   },
   Effect.fn("audit")(function* ({ acknowledge: line, email, limit, operators, pending }) {
     if (Option.isSome(line)) return yield* acknowledge(line.value)
+    if (operators && Option.isSome(email))
+      return yield* new CommandRefused({ message: "--operators lists changes of no account; leave out --email." })
     if (operators) return yield* operatorEvents(limit)
     if (pending) return yield* pendingEvents(email, limit)
     if (Option.isNone(email))

@@ -68,7 +68,7 @@ const revoke = Command.make(
   { id: Flags.operatorKeyArgument },
   Effect.fn("operator-key revoke")(function* ({ id }) {
     if (!(yield* (yield* OperatorKeys).revoke(id))) {
-      return yield* new CommandRefused({ message: `There is no unrevoked operator key with the id ${id}` })
+      return yield* new CommandRefused({ message: `There is no active operator key with the id ${id}` })
     }
     yield* print({
       json: { id, revoked: true },

@@ -53,7 +53,10 @@ const oneLine = (text: string) =>
     .replaceAll(/\s+/g, " ")
     .trim()
 
-const complain = (sentence: string) => Console.error(`error: ${oneLine(sentence)}`)
+/** Ends a sentence with a full stop, unless it ends with a remark in brackets. */
+const withStop = (text: string): string => (/[.)]$/.test(text) ? text : `${text}.`)
+
+const complain = (sentence: string) => Console.error(`error: ${withStop(oneLine(sentence))}`)
 
 /** Prints requested help to standard output, and help for an incomplete command to standard error. */
 export const presenter = CliOutput.layerPresenter({
@@ -70,11 +73,8 @@ export const presenter = CliOutput.layerPresenter({
   }
 })
 
-/** A single sentence on the command line ends without a full stop. */
-const withoutStop = (message: string): string => (message.includes(". ") ? message : message.replace(/\.$/, ""))
-
 const sentenceOf = (error: unknown): string => {
-  if (error instanceof Failure) return withoutStop(messageOf(error.reason))
+  if (error instanceof Failure) return messageOf(error.reason)
   if (error instanceof EmailTaken) return `An account with the email address ${error.email} already exists`
   if (error instanceof ReferenceUsed || error instanceof NotAvailable || error instanceof StateRefused)
     return error.message

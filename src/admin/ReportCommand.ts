@@ -1,7 +1,7 @@
 /** The command that reports revenue, provider cost and margin. */
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { formatUsd, usdFromNano } from "../domain/Money.ts"
+import { decimalUsd, formatUsd, usdFromNano } from "../domain/Money.ts"
 import { marginBasisPoints, marginOf, Margins, type MarginReport } from "../usage/Margins.ts"
 import type { MarginDimension, MarginRow } from "../usage/MarginsSql.ts"
 import { namedAccount } from "./AccountCommands.ts"
@@ -30,7 +30,7 @@ const everyRow = (
   })
 
 /** Amounts are decimal USD without an exponent, which spreadsheets read. */
-const decimal = (nano: bigint): string => formatUsd(nano).replace("$", "")
+const decimal = decimalUsd
 
 const percent = (row: MarginRow): string => {
   const points = marginBasisPoints(row)
@@ -96,7 +96,15 @@ const columns = (by: ReadonlyArray<MarginDimension>): ReadonlyArray<Column<Margi
   { heading: "ABSORBED", cell: ({ absorbed }) => formatUsd(absorbed), right: true }
 ]
 
-const textOf = (by: ReadonlyArray<MarginDimension>, { from, rows, to, totals }: MarginReport): string => {
+const NOTHING =
+  "No request was paid with real money in these days; the report leaves out simulated money. `--play` reports that."
+
+const textOf = (
+  by: ReadonlyArray<MarginDimension>,
+  { from, rows, to, totals }: MarginReport,
+  play: boolean
+): string => {
+  if (!play && rows.length === 0) return `Days ${from} to ${to} (UTC)\n${NOTHING}`
   const table = tableOf(columns(by), [...rows, totals])
   const note =
     totals.uncosted > 0n
@@ -130,7 +138,7 @@ export const report = Command.make(
     const { from: first, to: last, totals } = found
     yield* print({
       json: { from: first, to: last, data: rows.map((row) => factsOf(by, row)), totals: factsOf([], totals) },
-      text: csv ? csvOf(by, rows) : textOf(by, { ...found, rows })
+      text: csv ? csvOf(by, rows) : textOf(by, { ...found, rows }, play)
     })
   })
 ).pipe(

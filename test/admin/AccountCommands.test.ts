@@ -102,7 +102,7 @@ describe("account show", () => {
       ])
         assert.match(text, part)
       const missing = yield* command("account show nobody@example.com")
-      assert.deepStrictEqual([missing.code, missing.stderr], [1, ["error: There is no account nobody@example.com"]])
+      assert.deepStrictEqual([missing.code, missing.stderr], [1, ["error: There is no account nobody@example.com."]])
     }).pipe(Effect.scoped)
   )
 })

@@ -79,7 +79,9 @@ describe("account suspend, resume and close", () => {
       assert.deepStrictEqual(yield* query("SELECT DISTINCT status FROM request"), [{ status: "succeeded" }])
       assert.strictEqual((yield* query("SELECT 1 FROM request")).length, 3)
       const twice = yield* command(`account suspend ${account.id} --reason again`)
-      assert.deepStrictEqual(twice.stderr, [`error: The account ${account.id} is already suspended`])
+      assert.deepStrictEqual(twice.stderr, [`error: The account ${account.id} is already suspended.`])
+      const byAddress = yield* command(`account suspend ${account.email} --reason again`)
+      assert.deepStrictEqual(byAddress.stderr, [`error: The account ${account.email} is already suspended.`])
       const [listed] = (yield* json("account list --state suspended")).data
       assert.deepInclude(listed, { id: account.id, state_reason: "chargeback" })
 

@@ -54,7 +54,7 @@ describe("commands on an account", () => {
       yield* json("topup --email ann@example.com --amount-usd 0.000000001")
       assert.deepStrictEqual(yield* query("SELECT posted FROM balance"), [{ posted: 300_000_001n }])
       const said = yield* command("topup --email ann@example.com --amount-usd 1000000000 --yes")
-      assert.match(said.stdout.join("\n"), /^Added \$1000000000\.00 .* now \$1000000000\.300000001/)
+      assert.match(said.stdout.join("\n"), /^Added \$1,000,000,000\.00 .* now \$1,000,000,000\.300000001/)
       const { data } = yield* json("audit --email ann@example.com --limit 1")
       assert.strictEqual(data.length, 1)
       assert.deepInclude(data[0], {
@@ -80,12 +80,12 @@ describe("commands on an account", () => {
       const sixth = yield* command("key create --email ann@example.com --json")
       assert.deepStrictEqual([sixth.code, sixth.stdout], [1, []])
       assert.deepStrictEqual(sixth.stderr, [
-        "error: An account has at most 5 active inference keys; revoke one to create another"
+        "error: An account has at most 5 active inference keys; revoke one to create another."
       ])
       assert.deepStrictEqual(yield* query(state), before)
       assert.deepStrictEqual(yield* json(`key revoke --id ${ids[0]}`), { id: ids[0], revoked: true })
       const again = yield* command(`key revoke --id ${ids[0]}`)
-      assert.deepStrictEqual([again.code, again.stderr], [1, [`error: There is no active key with the id ${ids[0]}`]])
+      assert.deepStrictEqual([again.code, again.stderr], [1, [`error: There is no active key with the id ${ids[0]}.`]])
       yield* json("key create --email ann@example.com")
     }).pipe(Effect.scoped)
   )
@@ -138,7 +138,7 @@ describe("pending work of the operator", () => {
         changes: { status: { from: "open", to: "expired" }, amount_usd: 5 }
       })
       const again = yield* command(`topups end --id ${id}`)
-      assert.deepStrictEqual([again.code, again.stderr], [1, [`error: There is no open top-up with the id ${id}`]])
+      assert.deepStrictEqual([again.code, again.stderr], [1, [`error: There is no open top-up with the id ${id}.`]])
     }).pipe(Effect.scoped)
   )
 
@@ -153,7 +153,7 @@ describe("pending work of the operator", () => {
             ON CONFLICT DO NOTHING)
           INSERT INTO audit_open (event_id, opened_at) VALUES ('${line}', now() - interval '${age}')
             ON CONFLICT (event_id) DO UPDATE SET opened_at = EXCLUDED.opened_at`)
-      const none = [1, [`error: No audit entry with the id ${line} has been pending for over a minute`]]
+      const none = [1, [`error: No audit entry with the id ${line} has been pending for over a minute.`]]
       yield* open("1 second")
       const early = yield* command(`audit --acknowledge ${line}`)
       assert.deepStrictEqual([early.code, early.stderr], none)

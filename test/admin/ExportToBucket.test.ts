@@ -173,7 +173,7 @@ describe("export receipts to a bucket", () => {
       const refused = yield* toArchive
       assert.deepStrictEqual(
         [refused.code, refused.stderr],
-        [1, [`error: ${MANIFEST} or an object that it names has changed; remove the manifest to export the day again`]]
+        [1, [`error: ${MANIFEST} or an object that it names has changed; remove the manifest to export the day again.`]]
       )
       objects.delete(MANIFEST)
       yield* done
@@ -194,20 +194,20 @@ describe("export receipts to a bucket", () => {
       })
       assert.strictEqual(
         yield* said(to, base),
-        `error: \`--to\` must be a directory unless S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY are set; got ${to}`
+        `error: \`--to\` must be a directory unless S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY are set; got ${to}.`
       )
       assert.include(yield* said(to, incomplete), "S3_SECRET_ACCESS_KEY")
       for (const url of ["s3://", "s3://archive-test/../media-test", "https://archive-test/tollgate"])
         assert.strictEqual(
           yield* said(url, settings),
-          `error: \`--to\` must be a directory or s3://bucket/prefix; got ${url}`
+          `error: \`--to\` must be a directory or s3://bucket/prefix; got ${url}.`
         )
       const must = "error: `--to` must name a bucket that S3_ACCESS_KEY_ID may read and write"
       assert.strictEqual(
         yield* said("s3://missing-test", settings),
-        `${must}; for missing-test the bucket answered 404 NoSuchBucket`
+        `${must}; for missing-test the bucket answered 404 NoSuchBucket.`
       )
-      assert.strictEqual(yield* said(to, wrong), `${must}; for ${ARCHIVE} the bucket answered 403 InvalidAccessKeyId`)
+      assert.strictEqual(yield* said(to, wrong), `${must}; for ${ARCHIVE} the bucket answered 403 InvalidAccessKeyId.`)
       assert.deepStrictEqual([existsSync(staging), yield* types], [false, []])
     }).pipe(Effect.scoped)
   )

@@ -36,11 +36,11 @@ describe("key commands", () => {
       const { id } = yield* json("key create --email ann@example.com")
       for (const line of ["key revoke", `key revoke ${id} --id ${id}`]) {
         const refused = yield* command(line)
-        assert.deepStrictEqual([refused.code, refused.stderr], [1, ["error: key revoke requires one key's id"]])
+        assert.deepStrictEqual([refused.code, refused.stderr], [1, ["error: key revoke requires one key's id."]])
       }
       yield* json(`key revoke --id ${id}`)
       const again = yield* command(`key revoke ${id}`)
-      assert.deepStrictEqual(again.stderr, [`error: There is no active key with the id ${id}`])
+      assert.deepStrictEqual(again.stderr, [`error: There is no active key with the id ${id}.`])
     }).pipe(Effect.scoped)
   )
 })

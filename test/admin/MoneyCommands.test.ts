@@ -57,7 +57,7 @@ describe("money commands", () => {
       const refused = yield* command("adjust --email ann@example.com --amount-usd -0.6 --reason more")
       assert.deepStrictEqual(
         [refused.code, refused.stderr],
-        [1, ["error: $0.60 cannot be taken: $0.50 of the balance is real money that is not held"]]
+        [1, ["error: $0.60 cannot be taken: $0.50 of the balance is real money that is not held."]]
       )
       yield* json("adjust --email ann@example.com --amount-usd -0.5 --reason more")
       yield* query("UPDATE balance SET held = 0")

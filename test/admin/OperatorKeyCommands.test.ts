@@ -14,7 +14,7 @@ describe("operator-key", () => {
       assert.notInclude(JSON.stringify(data), made.key)
       assert.deepStrictEqual(yield* json(`operator-key revoke ${made.id}`), { id: made.id, revoked: true })
       const again = yield* command(`operator-key revoke ${made.id}`)
-      assert.deepStrictEqual(again.stderr, [`error: There is no unrevoked operator key with the id ${made.id}`])
+      assert.deepStrictEqual(again.stderr, [`error: There is no active operator key with the id ${made.id}.`])
       const audit = yield* json("audit --operators")
       assert.deepStrictEqual(
         audit.data.map(({ actor, changes, resource, type }: Record<string, unknown>) => ({
@@ -24,7 +24,7 @@ describe("operator-key", () => {
           type
         })),
         ["operator_key.revoked", "operator_key.created"].map((type) => ({
-          actor: { id: "command-line" },
+          actor: { id: "command-line", name: null },
           changes: { name: "support", expires_at: made.expires_at },
           resource: { type: "operator_key", id: made.id },
           type

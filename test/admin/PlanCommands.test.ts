@@ -24,6 +24,8 @@ describe("plan", () => {
         "ann@example.com belongs to the plan gold. Running requests keep their price."
       ])
       assert.include((yield* command("account show ann@example.com")).stdout.join("\n"), "those of the plan gold")
+      const shown = (yield* command("account show ann@example.com")).stdout.join("\n")
+      assert.match(shown, /^Budget +of the plan gold, daily: \$0\.00 spent and \$0\.00 held of \$50\.00$/m)
       const changed = yield* json("plan set gold --running-videos 2 --daily-spend-usd none")
       assert.deepInclude(changed, { markup_basis_points: 1_250, accounts: 1 })
       assert.deepInclude(changed.limits, { running_videos: 2, daily_spend_usd: null })

@@ -50,7 +50,7 @@ describe("refund", () => {
     Effect.gen(function* () {
       const { command } = yield* setUp
       const refused = yield* command(`refund req_${"0".repeat(26)} --reason outage`)
-      assert.deepStrictEqual(refused.stderr, [`error: There is no request req_${"0".repeat(26)}`])
+      assert.deepStrictEqual(refused.stderr, [`error: There is no request req_${"0".repeat(26)}.`])
     }).pipe(Effect.scoped)
   )
 })

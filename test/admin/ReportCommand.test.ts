@@ -131,4 +131,21 @@ describe("report", () => {
       assert.include((yield* command("report --by hour")).stderr.join(), "day, account, model, provider")
     }).pipe(Effect.scoped)
   )
+
+  it.live("says why it is empty when all money is simulated", () =>
+    Effect.gen(function* () {
+      const { command } = yield* setUp
+      const { code, stdout } = yield* command("report --from 2026-01-01 --to 2026-01-31")
+      assert.deepStrictEqual(
+        [code, stdout.join("\n").split("\n")],
+        [
+          0,
+          [
+            "Days 2026-01-01 to 2026-01-31 (UTC)",
+            "No request was paid with real money in these days; the report leaves out simulated money. `--play` reports that."
+          ]
+        ]
+      )
+    }).pipe(Effect.scoped)
+  )
 })

@@ -86,7 +86,7 @@ describe("request show", () => {
       const replay = yield* json(`request show ${again}`)
       assert.deepStrictEqual([replay.id, replay.replayed_from], [id, id])
       const missing = yield* command(`request show req_${"0".repeat(26)}`)
-      assert.deepStrictEqual(missing.stderr, [`error: There is no request req_${"0".repeat(26)}`])
+      assert.deepStrictEqual(missing.stderr, [`error: There is no request req_${"0".repeat(26)}.`])
     }).pipe(Effect.scoped)
   )
 })

@@ -27,7 +27,7 @@ describe("sandbox clear", () => {
         })
       )
       const declined = yield* Effect.provideService(clear(), AskOperator, () => Effect.succeed("n"))
-      assert.deepStrictEqual(declined.stderr, ["error: The operator declined; nothing changed"])
+      assert.deepStrictEqual(declined.stderr, ["error: The operator declined; nothing changed."])
       const said = yield* clear("--yes")
       assert.deepStrictEqual([said.code, said.stderr], [0, []])
       assert.match(said.stdout.join("\n"), /voided: \$25\.00 in 1 account/)

@@ -19,6 +19,13 @@ describe("spend", () => {
       const unknown = yield* command("spend limit opnai --usd 2000")
       assert.deepStrictEqual(unknown.code, 1)
       assert.match(unknown.stderr.join(), /^error: There is no provider opnai; the providers are .*\bopenai\b.*\.$/)
+      const audited = yield* command("audit --operators")
+      assert.match(
+        audited.stdout.join("\n"),
+        /provider openai +by command-line +\{"limit":\{"from":null,"to":"\$500\.00"\}\}/
+      )
+      const mixed = yield* command("audit --operators --email ann@example.com")
+      assert.deepStrictEqual(mixed.stderr, ["error: --operators lists changes of no account; leave out --email."])
       const wrong = yield* command("spend limit all --usd -1")
       assert.include(wrong.stderr.join(), "an amount of USD such as 25 or 0.5, or none")
     }).pipe(Effect.scoped)

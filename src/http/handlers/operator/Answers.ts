@@ -28,7 +28,7 @@ export const conflicts = <A, R>(
   work: Effect.Effect<A, StateRefused | RefundRefused | DecisionRefused | Failure | Unavailable, R>
 ): Effect.Effect<A, Failure | Unavailable, R> =>
   Effect.catchTags(work, {
-    StateRefused: ({ message }) => Effect.fail(conflict(`${message}.`)),
+    StateRefused: ({ message }) => Effect.fail(conflict(message)),
     RefundRefused: ({ message }) => Effect.fail(conflict(`${message}.`)),
     DecisionRefused: ({ message }) => Effect.fail(conflict(`${message}.`))
   })

@@ -15,7 +15,7 @@ describe("the operator's answers", () => {
   it.effect("turn a refused change into a conflict with the same message", () =>
     Effect.gen(function* () {
       for (const refused of [
-        new StateRefused({ message: "It is closed" }),
+        new StateRefused({ message: "It is closed." }),
         new RefundRefused({ message: "It is closed" })
       ]) {
         const error = yield* Effect.flip(conflicts(Effect.fail(refused)))
