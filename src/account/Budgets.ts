@@ -10,7 +10,7 @@ import { type BudgetRow, budgetsById, budgetsOfKey, changeLimit, insertBudget } 
 export const MAX_BUDGET_CENTS = 100_000_000_000
 
 /** A requested budget for a key or a project. */
-export interface BudgetWish {
+export interface BudgetSettings {
   readonly accountId: string
   readonly owner: { readonly scope: "key" | "project"; readonly id: string }
   /** The ID of the owner's current budget. */
@@ -40,7 +40,7 @@ export class Budgets extends Context.Service<
      * A new limit keeps the spending of the current period. A new kind of period starts a new budget with nothing spent. Every hold
      * opened after the commit obeys the limit, on all nodes; existing holds do not change.
      */
-    readonly set: (wish: BudgetWish) => Effect.Effect<string | null, SqlError.SqlError>
+    readonly set: (settings: BudgetSettings) => Effect.Effect<string | null, SqlError.SqlError>
     /** Returns budget states by ID and leaves out unknown IDs. */
     readonly statesOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, BudgetState>, Unavailable>
     /** Returns the largest hold that fits all of these budgets; undefined when none of them exists. */

@@ -25,8 +25,8 @@ type Limits = Pick<PlanFacts, "requests_per_minute" | "running_videos" | "runnin
 
 /** The limits of a plan after a change. A limit that is absent stays as it was; null ends it. */
 export const limitsOf = (wire: PlanLimits, before: Limits | undefined): Limits => {
-  const limitAfter = <A>(wished: A | null | undefined, was: A | null | undefined): A | null =>
-    wished === undefined ? (was ?? null) : wished
+  const limitAfter = <A>(requested: A | null | undefined, was: A | null | undefined): A | null =>
+    requested === undefined ? (was ?? null) : requested
   const { daily_spend_usd: usd } = wire
   return {
     requests_per_minute: limitAfter(wire.requests_per_minute, before?.requests_per_minute),

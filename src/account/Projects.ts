@@ -179,8 +179,8 @@ const create = (deps: Deps, { project, ...action }: Parameters<Projects["Service
     const slug = project.slug ?? (yield* freeSlug(deps, accountId, name))
     yield* checkSlug(deps, { accountId, id, slug })
     const owner = { scope: "project", id } as const
-    const wish = { accountId, owner, budgetId: null, limitCents, period: period ?? "lifetime" }
-    const budgetId = yield* deps.budgets.set(wish)
+    const settings = { accountId, owner, budgetId: null, limitCents, period: period ?? "lifetime" }
+    const budgetId = yield* deps.budgets.set(settings)
     yield* insertProject(deps.sql, { id, accountId, name, slug, budgetId, routing: textOf(routing), dataPolicy })
     const created = yield* read(deps, accountId, id)
     yield* append(deps, action, "created", shown(created))

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
-import type { DecisionWish } from "../billing/TopUpDecisions.ts"
+import type { DecisionRequest } from "../billing/TopUpDecisions.ts"
 import { nanoOfTopUp } from "../billing/TopUps.ts"
 import { formatUsd, NANO_PER_CENT, usdFromNano } from "../domain/Money.ts"
 import { Operator } from "../operator/Operator.ts"
@@ -60,12 +60,12 @@ export const listTopUps = Command.make(
 )
 
 const decide = Effect.fnUntraced(function* (
-  wish: Omit<DecisionWish, "actor" | "reference">,
+  decision: Omit<DecisionRequest, "actor" | "reference">,
   reference: string | undefined
 ) {
-  const { topUpId: id } = wish
+  const { topUpId: id } = decision
   const done = yield* (yield* Customers).decideTopUp({
-    ...wish,
+    ...decision,
     reference: reference ?? newResourceId(),
     actor: OPERATOR
   })
@@ -80,7 +80,7 @@ const decide = Effect.fnUntraced(function* (
       id,
       account_id: accountId,
       email,
-      action: wish.action,
+      action: decision.action,
       amount_usd: usdFromNano(amount),
       status,
       balance_usd: usdFromNano(balance),

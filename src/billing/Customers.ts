@@ -11,8 +11,8 @@ import { formatUsd, type Nano, usdFromNano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { movementUnder } from "./CustomersSql.ts"
-import { type RefundResult, refund, type RefundRefused, type RefundWish } from "./Refunds.ts"
-import { type DecisionResult, decideTopUp, type DecisionRefused, type DecisionWish } from "./TopUpDecisions.ts"
+import { type RefundResult, refund, type RefundRefused, type RefundRequest } from "./Refunds.ts"
+import { type DecisionResult, decideTopUp, type DecisionRefused, type DecisionRequest } from "./TopUpDecisions.ts"
 import { nanoOfTopUp } from "./TopUps.ts"
 import { endOpen, type TopUpRow } from "./TopUpsSql.ts"
 
@@ -105,14 +105,16 @@ export class Customers extends Context.Service<
       how: MovementSource & { readonly reason: string }
     ) => Effect.Effect<MovementResult, MovementError>
     /** Gives back what a request cost: see `refund` in `Refunds.ts`. */
-    readonly refund: (wish: RefundWish) => Effect.Effect<RefundResult, RefundRefused | Unavailable>
+    readonly refund: (request: RefundRequest) => Effect.Effect<RefundResult, RefundRefused | Unavailable>
     /**
      * Ends an open top-up as `expired`, and writes that into the audit log; undefined when there is no such open top-up. A later
      * payment for it is still credited.
      */
     readonly endTopUp: (id: string, actor: Actor) => Effect.Effect<TopUpRow | undefined, Unavailable>
     /** Settles or dismisses a top-up that needs an operator: see `decideTopUp` in `TopUpDecisions.ts`. */
-    readonly decideTopUp: (wish: DecisionWish) => Effect.Effect<DecisionResult, DecisionRefused | Failure | Unavailable>
+    readonly decideTopUp: (
+      request: DecisionRequest
+    ) => Effect.Effect<DecisionResult, DecisionRefused | Failure | Unavailable>
   }
 >()("tollgate/billing/Customers") {
   static readonly layer = Layer.effect(
@@ -154,8 +156,8 @@ export class Customers extends Context.Service<
       return Customers.of({
         topUp,
         endTopUp,
-        refund: (wish) => refund(deps, wish),
-        decideTopUp: (wish) => decideTopUp(deps, wish),
+        refund: (request) => refund(deps, request),
+        decideTopUp: (request) => decideTopUp(deps, request),
         adjust: (account, amount, how) =>
           movedByHand(deps, account, { ...how, amount, kind: "adjust", source: "adjustments" }),
         open: (email, balance, actor, money = "real") =>

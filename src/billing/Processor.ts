@@ -4,7 +4,7 @@ import type { CheckoutState, PaymentEvent } from "../domain/TopUp.ts"
 import type { NotSigned } from "./StripeEvents.ts"
 
 /** The top-up to open a checkout for. Every try sends the same values, so that there is only one checkout. */
-export interface CheckoutWish {
+export interface CheckoutRequest {
   readonly id: string
   readonly amount_cents: number
   readonly return_url: string
@@ -20,14 +20,14 @@ export interface Checkout {
 export interface Processor {
   readonly name: "stripe" | "simulated"
   /** Opens a checkout. Returns the same one when called again for the same top-up. */
-  readonly open: (wish: CheckoutWish) => Effect.Effect<Checkout, Failure>
+  readonly open: (request: CheckoutRequest) => Effect.Effect<Checkout, Failure>
   readonly ask: (sessionId: string) => Effect.Effect<CheckoutState, Failure>
   /** Closes an open checkout, so that it can no longer be paid. */
   readonly expire: (sessionId: string) => Effect.Effect<CheckoutState, Failure>
   /** Reads a delivered event from its raw body and its signature. */
   readonly read: (raw: Uint8Array, signature: string | undefined) => Effect.Effect<PaymentEvent, NotSigned>
   /** Only the simulated processor has it: the signed event that reports a payment of this checkout. */
-  readonly pay?: (checkout: CheckoutWish & { readonly session_id: string }) => {
+  readonly pay?: (checkout: CheckoutRequest & { readonly session_id: string }) => {
     readonly raw: Uint8Array
     readonly signature: string
   }

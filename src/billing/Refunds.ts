@@ -14,7 +14,7 @@ import { refundUnder } from "./CustomersSql.ts"
 export class RefundRefused extends Data.TaggedError("RefundRefused")<{ readonly message: string }> {}
 
 /** A refund that an operator wants. */
-export interface RefundWish {
+export interface RefundRequest {
   readonly accountId: string
   readonly requestId: string
   /** The amount to give back, in nano-USD. Undefined: everything that is left of the cost. */
@@ -43,7 +43,7 @@ interface Deps {
 }
 
 /** Returns the amount of this request that this reference already gave back. Fails if it was used for another refund. */
-const earlier = ({ sql }: Deps, { amount, reference, requestId }: RefundWish) =>
+const earlier = ({ sql }: Deps, { amount, reference, requestId }: RefundRequest) =>
   Effect.gen(function* () {
     if (reference === undefined) return undefined
     const before = yield* refundUnder(sql, `operator:${reference}`)
@@ -55,7 +55,7 @@ const earlier = ({ sql }: Deps, { amount, reference, requestId }: RefundWish) =>
   })
 
 /** Returns the amount to give back, or fails with what is left. */
-const amountOf = ({ amount, requestId }: RefundWish, settled: Nano, refunded: Nano) => {
+const amountOf = ({ amount, requestId }: RefundRequest, settled: Nano, refunded: Nano) => {
   const left = settled - refunded
   if (left > 0n && (amount ?? left) <= left) return Effect.succeed(amount ?? left)
   const message =
@@ -65,20 +65,20 @@ const amountOf = ({ amount, requestId }: RefundWish, settled: Nano, refunded: Na
   return Effect.fail(new RefundRefused({ message }))
 }
 
-const applyRefund = (deps: Deps, wish: RefundWish) =>
+const applyRefund = (deps: Deps, request: RefundRequest) =>
   Effect.gen(function* () {
-    const { accountId, actor, reason, reference, requestId } = wish
+    const { accountId, actor, reason, reference, requestId } = request
     const { audit, ledger, sql } = deps
     // The lock serializes two operators.
     yield* lockAccount(sql, accountId)
-    const before = yield* earlier(deps, wish)
+    const before = yield* earlier(deps, request)
     const row = yield* requestById(sql, accountId, requestId)
     if (row === undefined) return yield* new RefundRefused({ message: `There is no request with the id ${requestId}` })
     if (row.status === "open") {
       const message = `The request ${requestId} has not ended; refund it when it has`
       return yield* new RefundRefused({ message })
     }
-    const amount = before ?? (yield* amountOf(wish, row.settled, row.refunded))
+    const amount = before ?? (yield* amountOf(request, row.settled, row.refunded))
     if (before === undefined) {
       yield* audit.append({
         accountId,
@@ -109,8 +109,8 @@ const applyRefund = (deps: Deps, wish: RefundWish) =>
  * Gives back the cost of an ended request from the operator, and to its budgets, and writes that into the audit log. All refunds of a
  * request together never exceed what it settled. With a reference it happens once; a repeat moves nothing.
  */
-export const refund = (deps: Deps, wish: RefundWish): Effect.Effect<RefundResult, RefundRefused | Unavailable> =>
-  applyRefund(deps, wish).pipe(
+export const refund = (deps: Deps, request: RefundRequest): Effect.Effect<RefundResult, RefundRefused | Unavailable> =>
+  applyRefund(deps, request).pipe(
     deps.sql.withTransaction,
     // Another account's refund took the reference at the same moment: a second try finds it.
     Effect.retry({ times: 1, while: isTaken }),

@@ -3,7 +3,7 @@ import { Stripe } from "stripe"
 import { type Failure, failure } from "../domain/Failure.ts"
 import type { CheckoutState } from "../domain/TopUp.ts"
 import type { StripeSettings } from "../platform/config/Config.ts"
-import type { CheckoutWish, Processor } from "./Processor.ts"
+import type { CheckoutRequest, Processor } from "./Processor.ts"
 import { readEvent, checkoutStateOf } from "./StripeEvents.ts"
 
 /** The limit on a call, since callers wait for a checkout. Stripe answers within a second. */
@@ -31,7 +31,7 @@ const unavailable = (error: unknown): Failure =>
   )
 
 /** The parameters depend only on the top-up: Stripe refuses different ones under the same idempotency key. */
-const paramsOf = ({ amount_cents, id, return_url }: CheckoutWish): Stripe.Checkout.SessionCreateParams => ({
+const paramsOf = ({ amount_cents, id, return_url }: CheckoutRequest): Stripe.Checkout.SessionCreateParams => ({
   mode: "payment",
   client_reference_id: id,
   metadata: { top_up_id: id },
@@ -67,13 +67,17 @@ const isToldAgain = (error: unknown): boolean =>
  * Opens the checkout of a top-up, with the first of its idempotency keys that keeps no failure, so that all callers get the same
  * one. A failed call may also have opened one, which no client learns of and which expires by itself.
  */
-const openCheckout = async (stripe: Stripe, wish: CheckoutWish, failures = 0): Promise<Stripe.Checkout.Session> => {
-  const idempotencyKey = failures === 0 ? wish.id : `${wish.id}.${failures}`
+const openCheckout = async (
+  stripe: Stripe,
+  request: CheckoutRequest,
+  failures = 0
+): Promise<Stripe.Checkout.Session> => {
+  const idempotencyKey = failures === 0 ? request.id : `${request.id}.${failures}`
   try {
-    return await stripe.checkout.sessions.create(paramsOf(wish), { idempotencyKey })
+    return await stripe.checkout.sessions.create(paramsOf(request), { idempotencyKey })
   } catch (error) {
     if (!isToldAgain(error) || failures + 1 >= MOST_KEYS) throw error
-    return openCheckout(stripe, wish, failures + 1)
+    return openCheckout(stripe, request, failures + 1)
   }
 }
 
@@ -98,9 +102,9 @@ export const makeStripe = ({ baseUrl, secretKey, webhookSecret }: StripeSettings
   })
   return {
     name: "stripe",
-    open: (wish) =>
+    open: (request) =>
       Effect.tryPromise({
-        try: () => openCheckout(stripe, wish),
+        try: () => openCheckout(stripe, request),
         catch: unavailable
       }).pipe(
         Effect.flatMap(({ id: sessionId, url }) =>

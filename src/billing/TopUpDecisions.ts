@@ -21,7 +21,7 @@ import {
 export class DecisionRefused extends Data.TaggedError("DecisionRefused")<{ readonly message: string }> {}
 
 /** A decision that an operator asks for. */
-export interface DecisionWish {
+export interface DecisionRequest {
   readonly topUpId: string
   readonly action: "settled" | "dismissed"
   /** In nano-USD, whole cents and above zero. Undefined settles the top-up's own amount. */
@@ -51,16 +51,16 @@ interface Deps {
 const decisionRefusal = (message: string) => new DecisionRefused({ message })
 
 /** Returns the amount of the decision under this reference. Fails if the reference was used for another one. */
-const earlier = ({ sql }: Deps, row: UndecidedTopUp, wish: DecisionWish) =>
+const earlier = ({ sql }: Deps, row: UndecidedTopUp, request: DecisionRequest) =>
   Effect.gen(function* () {
-    const before = yield* decisionUnder(sql, row, wish.reference)
+    const before = yield* decisionUnder(sql, row, request.reference)
     if (before === undefined) return undefined
     const { action, amount, decided_at: at } = before
     const size = amount < 0n ? -amount : amount
-    if (action === wish.action && (wish.amount === undefined || wish.amount === size)) return amount
+    if (action === request.action && (request.amount === undefined || request.amount === size)) return amount
     const what = action === "dismissed" ? "dismissed" : `settled with ${formatUsd(amount)}`
     return yield* decisionRefusal(
-      `The reference ${wish.reference} was used on ${at.toISOString()}: top-up ${row.id} was ${what}`
+      `The reference ${request.reference} was used on ${at.toISOString()}: top-up ${row.id} was ${what}`
     )
   })
 
@@ -69,7 +69,7 @@ const isPaidTwice = ({ attention_session: other, session_id: own, status }: Unde
   status === "paid" && other !== null && other !== own
 
 /** Returns what a settlement gives to the account. An amount below zero is taken back. */
-const amountOf = ({ sql }: Deps, row: UndecidedTopUp, { action, amount }: DecisionWish) =>
+const amountOf = ({ sql }: Deps, row: UndecidedTopUp, { action, amount }: DecisionRequest) =>
   Effect.gen(function* () {
     if (action === "dismissed") return 0n
     if (row.status !== "paid" || isPaidTwice(row)) return amount ?? BigInt(row.amount_cents) * NANO_PER_CENT
@@ -117,18 +117,18 @@ const correct = ({ ledger, sql }: Deps, row: UndecidedTopUp, amount: Nano, refer
     if (result._tag === "Gone") return yield* Effect.die(new Error(`account ${accountId} has no balance`))
   })
 
-const applyDecision = (deps: Deps, wish: DecisionWish) =>
+const applyDecision = (deps: Deps, request: DecisionRequest) =>
   Effect.gen(function* () {
     const { audit, ledger, sql } = deps
-    const { action, actor, reason, reference, topUpId: id } = wish
+    const { action, actor, reason, reference, topUpId: id } = request
     const row = yield* lockUndecided(sql, id)
     if (row === undefined) return yield* failure({ _tag: "NotFound", what: "top-up", id })
     const { account_id: accountId, attention } = row
-    const before = yield* earlier(deps, row, wish)
+    const before = yield* earlier(deps, row, request)
     if (before === undefined && attention === null) {
       return yield* decisionRefusal(`Top-up ${id} is ${row.status} and needs no operator`)
     }
-    const amount = before ?? (yield* amountOf(deps, row, wish))
+    const amount = before ?? (yield* amountOf(deps, row, request))
     const becomesPaid = action === "settled" && row.status !== "paid"
     const ends = becomesPaid ? "paid" : row.status === "open" && row.stopped ? "expired" : row.status
     if (before === undefined && attention !== null) {
@@ -171,6 +171,6 @@ const applyDecision = (deps: Deps, wish: DecisionWish) =>
  */
 export const decideTopUp = (
   deps: Deps,
-  wish: DecisionWish
+  request: DecisionRequest
 ): Effect.Effect<DecisionResult, DecisionRefused | Failure | Unavailable> =>
-  applyDecision(deps, wish).pipe(deps.sql.withTransaction, storeErrors)
+  applyDecision(deps, request).pipe(deps.sql.withTransaction, storeErrors)

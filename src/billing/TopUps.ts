@@ -74,7 +74,7 @@ export class TopUps extends Context.Service<
      * `Conflict` when the account already has 20 open ones. A top-up stops counting after a minute without a checkout, and when it
      * waits for an operator or was made with another processor.
      */
-    readonly create: (wish: NewTopUp) => Effect.Effect<TopUpRow, Failure | SqlError.SqlError>
+    readonly create: (request: NewTopUp) => Effect.Effect<TopUpRow, Failure | SqlError.SqlError>
     /** Returns the top-up with its checkout, which it opens if none is known. Fails with `NotFound` and `ServiceUnavailable`. */
     readonly checkout: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
     readonly get: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
@@ -114,7 +114,7 @@ export class TopUps extends Context.Service<
       const checkout = (accountId: string, id: string) =>
         Effect.flatMap(get(accountId, id), (row) => withCheckout(deps, row))
       return TopUps.of({
-        create: (wish) => create(deps, wish, publicUrl.base()),
+        create: (request) => create(deps, request, publicUrl.base()),
         checkout,
         get,
         list: (accountId, { cursor, limit }) =>
@@ -146,10 +146,10 @@ const tooManyOpen = conflict(`An account has at most ${MOST_OPEN} open top-ups`)
 const topUpOrNotFound = (row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure> =>
   row === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "top-up", id })) : Effect.succeed(row)
 
-const create = ({ audit, processor, sql }: Deps, wish: NewTopUp, returnUrl: string) =>
+const create = ({ audit, processor, sql }: Deps, request: NewTopUp, returnUrl: string) =>
   Effect.gen(function* () {
     if (processor === undefined) return yield* notSetUp
-    const { accountId, actor, amountCents, id } = wish
+    const { accountId, actor, amountCents, id } = request
     yield* lockAccount(sql, accountId)
     const open = yield* countOpen(sql, { accountId, processor: processor.name, openingMs: OPENING_MS })
     if (open >= MOST_OPEN) return yield* tooManyOpen

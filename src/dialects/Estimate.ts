@@ -14,10 +14,10 @@ import { likelyTokens, promptBound, promptBoundAt } from "../domain/TokenBound.t
 import { noTokens } from "../domain/Usage.ts"
 import { costAt, OUTPUT_FLOOR, outputCap, type PricedPlan } from "../domain/Estimate.ts"
 import { withModelParam, type ModelFields, parseChain } from "../domain/Chain.ts"
-import { chatWishOf } from "./chat/ChatDecode.ts"
+import { chatFromWire } from "./chat/ChatDecode.ts"
 import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
 import { filledFrom } from "./chat/Preset.ts"
-import type { ChatWish } from "./Wish.ts"
+import type { DecodedChatRequest } from "./DecodedRequest.ts"
 import { decoder, modelFieldsOf, objectOf, withModel } from "./Decode.ts"
 import { ReasoningUnsealer } from "./ReasoningUnsealer.ts"
 
@@ -50,7 +50,7 @@ const tokensOfPreset = (conversation: Conversation, wire: Readonly<Record<string
 }
 
 /** The parts of a request that determine its plan and its estimate. */
-export interface ChatSize extends Omit<ChatWish, "model" | "models"> {
+export interface ChatSize extends Omit<DecodedChatRequest, "model" | "models"> {
   /** The fallback chain that its model name stands for. */
   readonly chain: ReadonlyArray<string>
   readonly sent: ModelFields
@@ -76,7 +76,7 @@ export const decodeEstimate = (
     if (foreign !== undefined) return yield* Result.fail(foreign)
     const filled = filledFrom(preset, object)
     const wire = yield* withModel(filled, Result.filterOrFail(decodeWire(withoutForeign(filled)), hasPrompt, noPrompt))
-    const wish = yield* chatWishOf(
+    const decoded = yield* chatFromWire(
       filled,
       wire,
       wire.messages ?? promptOf(wire),
@@ -85,8 +85,10 @@ export const decodeEstimate = (
       new ReasoningUnsealer(open)
     )
     const sent = modelFieldsOf(object)
-    const chain = yield* Result.mapError(parseChain(wish.model, wish.models), (failed) => withModelParam(failed, sent))
-    const { auto, budgetCents, conversation, parameters, policy, stream } = wish
+    const chain = yield* Result.mapError(parseChain(decoded.model, decoded.models), (failed) =>
+      withModelParam(failed, sent)
+    )
+    const { auto, budgetCents, conversation, parameters, policy, stream } = decoded
     const size = wire.messages === undefined ? wire.input_tokens : undefined
     return {
       model: typeof sent.model === "string" ? sent.model : (chain[0] ?? ""),

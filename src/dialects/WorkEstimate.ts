@@ -10,7 +10,7 @@ import type { Candidate, RoutingPolicy } from "../domain/Plan.ts"
 import { maximumCost, type Price, tokenCost, unitCost } from "../domain/Pricing.ts"
 import { boundOfLikely, fixedBound, likelyTokens, type TokenBound } from "../domain/TokenBound.ts"
 import { noTokens } from "../domain/Usage.ts"
-import type { VideoWish } from "../domain/Video.ts"
+import type { VideoOptions } from "../domain/Video.ts"
 import {
   type WorkPreparation,
   embedBound,
@@ -26,7 +26,9 @@ import { type Funds, estimateOf } from "./Estimate.ts"
 
 type Kind = WorkPreparation["modality"]
 type Wire = Omit<WorkEstimateRequest, "model">
-type Size = Pick<WorkPreparation, "bound" | "fits" | "promptTokens" | "param"> & { readonly wish?: VideoWish }
+type Size = Pick<WorkPreparation, "bound" | "fits" | "promptTokens" | "param"> & {
+  readonly options?: VideoOptions
+}
 type SizeResult = Result.Result<Size, Failure>
 
 /** The fields, besides the model's name, that an estimate for each modality accepts. */
@@ -86,7 +88,7 @@ const ofDocuments = (wire: Wire): SizeResult => {
 const ofVideo = (duration: number): SizeResult =>
   Result.succeed({
     bound: { kind: "units", units: duration },
-    wish: {
+    options: {
       duration,
       aspectRatio: "16:9",
       imageUrl: undefined,
@@ -130,7 +132,7 @@ const sizeOf = (kind: Kind, wire: Wire): SizeResult => {
 }
 
 /** The work of an estimate; for a video also its options. */
-export type WorkToEstimate = WorkPreparation & Pick<Size, "wish">
+export type WorkToEstimate = WorkPreparation & Pick<Size, "options">
 
 /** Decodes the estimate request for a model of this modality. `policy` is the routing of the key. */
 export const decodeWorkEstimate = (
@@ -147,14 +149,14 @@ export const decodeWorkEstimate = (
 
 /** The cost at one candidate. The likely cost is that of the likely tokens; for units it is exact. */
 const lineOf = (
-  { bound, wish }: WorkToEstimate,
+  { bound, options }: WorkToEstimate,
   { model, offer, price }: Candidate<Price>
 ): CostEstimate["breakdown"][number] => {
   const most = bound.kind === "units" ? bound.units : bound.prompt.at(model)
   const line = { model: model.id, provider: offer.provider }
   if (price.unit !== "token") {
     // A video may be priced per second or per video.
-    const units = wish !== undefined && price.unit !== "second" ? 1 : most
+    const units = options !== undefined && price.unit !== "second" ? 1 : most
     const cost = usdFromNano(unitCost(price, units))
     const price_per_unit = usdFromPico(price.perUnit)
     return { ...line, units, price_per_unit, estimated_cost_usd: cost, max_cost_usd: cost }

@@ -23,8 +23,8 @@ export const defaultAutoOptions: AutoOptions = {
   pinModel: false
 }
 
-/** The caller's wishes for a choice by `svc/auto`. */
-export interface AutoWish {
+/** The options of a request that let `svc/auto` choose a model. */
+export interface AutoRequestOptions {
   readonly options: AutoOptions
   readonly sessionId: string | undefined
 }

@@ -14,7 +14,7 @@ const dataPolicies: ReadonlyArray<DataPolicy> = ["default", "no_training", "zero
 export const stricter = (a: DataPolicy, b: DataPolicy): DataPolicy =>
   dataPolicies.indexOf(a) >= dataPolicies.indexOf(b) ? a : b
 
-/** The caller's wishes on routing, defaults filled in. */
+/** The routing options of a request, with defaults filled in. */
 export interface RoutingPolicy {
   readonly strategy: Strategy
   readonly only: ReadonlyArray<string> | undefined

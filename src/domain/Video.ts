@@ -210,8 +210,8 @@ export const waitMs = ({ faults, polls }: Pick<RecordedVideo, "polls" | "faults"
     ? jittered(Math.min(FAULT_MOST_MS, FAULT_FIRST_MS * 2 ** Math.min(faults - 1, 16)), chance)
     : jittered(Math.min(POLL_MOST_MS, POLL_FIRST_MS * 1.25 ** Math.min(polls, 64)), chance)
 
-/** The caller's wishes for a video, besides the prompt. */
-export interface VideoWish {
+/** The options of a video besides its prompt. */
+export interface VideoOptions {
   readonly duration: number
   readonly aspectRatio: VideoFacts["aspectRatios"][number]
   readonly imageUrl: string | undefined
@@ -226,7 +226,7 @@ export const neededFor = ({
   imageUrl,
   referenceImages,
   referenceVideo
-}: VideoWish): ReadonlyArray<Capability> => [
+}: VideoOptions): ReadonlyArray<Capability> => [
   ...(imageUrl === undefined ? [] : ["image_to_video" as const]),
   ...(referenceImages.length === 0 && referenceVideo === undefined ? [] : ["reference_media" as const]),
   ...(audio ? ["audio_generation" as const] : [])
@@ -240,41 +240,41 @@ const anyFacts: VideoFacts = {
   imageWithReferences: true
 }
 
-/** Returns the parts of a wish that the model cannot do, field by field. */
-export const wishProblems = (
-  wish: VideoWish,
+/** Returns the options that the model cannot do, field by field. */
+export const optionProblems = (
+  options: VideoOptions,
   { capabilities, id, video = anyFacts }: Model
 ): ReadonlyArray<FieldProblem> => {
   const problems: Array<FieldProblem> = []
   const can = (capability: Capability) => capabilities.includes(capability)
   const wrong = (field: string, message: string) => problems.push({ field, message })
-  if (!video.durations.includes(wish.duration)) {
-    wrong("duration", `must be one of ${video.durations.join(", ")} for ${id}; got ${wish.duration}`)
+  if (!video.durations.includes(options.duration)) {
+    wrong("duration", `must be one of ${video.durations.join(", ")} for ${id}; got ${options.duration}`)
   }
-  if (!video.aspectRatios.includes(wish.aspectRatio)) {
-    wrong("aspect_ratio", `must be ${video.aspectRatios.join(" or ")} for ${id}; got ${wish.aspectRatio}`)
+  if (!video.aspectRatios.includes(options.aspectRatio)) {
+    wrong("aspect_ratio", `must be ${video.aspectRatios.join(" or ")} for ${id}; got ${options.aspectRatio}`)
   }
-  if (wish.imageUrl !== undefined && !can("image_to_video"))
+  if (options.imageUrl !== undefined && !can("image_to_video"))
     wrong("image_url", `must be absent, because ${id} does not begin with an image`)
-  if (wish.audio && !can("audio_generation"))
+  if (options.audio && !can("audio_generation"))
     wrong("generate_audio", `must be false, because ${id} makes videos without sound`)
   const references = can("reference_media") ? video.referenceImages : 0
-  if (wish.referenceImages.length > references) {
-    const count = wish.referenceImages.length
+  if (options.referenceImages.length > references) {
+    const count = options.referenceImages.length
     wrong("reference_images", `must contain at most ${references} items for ${id}; got ${count}`)
   }
-  if (wish.referenceVideo !== undefined && !(can("reference_media") && video.referenceVideo)) {
+  if (options.referenceVideo !== undefined && !(can("reference_media") && video.referenceVideo)) {
     wrong("reference_video", `must be absent, because ${id} accepts no reference video`)
   }
-  const refers = wish.referenceImages.length > 0 || wish.referenceVideo !== undefined
-  if (wish.imageUrl !== undefined && refers && !video.imageWithReferences) {
+  const refers = options.referenceImages.length > 0 || options.referenceVideo !== undefined
+  if (options.imageUrl !== undefined && refers && !video.imageWithReferences) {
     wrong("image_url", `must be absent beside references, because ${id} accepts one of the two`)
   }
   return problems
 }
 
 /** The current state of a video job. */
-export interface Video extends VideoWish {
+export interface Video extends VideoOptions {
   readonly id: string
   readonly requestId: string
   readonly model: string

@@ -3,7 +3,7 @@ import type { Failure } from "../domain/Failure.ts"
 import type { Plan } from "../domain/Plan.ts"
 import { LruCache } from "../platform/LruCache.ts"
 import type { AutoRequest } from "../router/AutoRouter.ts"
-import { defaultAutoOptions, type AutoWish } from "../domain/Auto.ts"
+import { defaultAutoOptions, type AutoRequestOptions } from "../domain/Auto.ts"
 import { byRules, type TaskDecision } from "./Classify.ts"
 
 /** The maximum number of pinned sessions in this process, a few hundred bytes each. */
@@ -12,10 +12,10 @@ const MAX_PINS = 20_000
 /** A session without requests for this long loses its pin. */
 const PIN_LIFE_MS = 24 * 3_600_000
 
-/** The account and the routing wishes of a session. */
+/** The account and the routing options of a session. */
 interface Session {
   readonly accountId?: string | undefined
-  readonly auto?: AutoWish | undefined
+  readonly auto?: AutoRequestOptions | undefined
 }
 
 /** The key of a session that can be pinned. A request with another cost tier asks for another model, so the tier is part of the key. */

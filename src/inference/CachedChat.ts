@@ -20,7 +20,7 @@ const MAX_KEEPING = 64
 const KEEPING_WAIT = "250 millis"
 
 /** The cache settings of a request. */
-export interface CacheWish {
+export interface CacheOptions {
   /** False: neither read nor write. */
   readonly use: boolean
   /** How long the answer is cached if this request produces one. */
@@ -119,7 +119,7 @@ export class CachedChat extends Context.Service<
   {
     readonly chat: (
       request: ChatRequest,
-      wish: CacheWish,
+      options: CacheOptions,
       check: Effect.Effect<Principal, Failure>
     ) => Effect.Effect<CachedResult, Failure>
   }
@@ -180,14 +180,14 @@ export class CachedChat extends Context.Service<
         })
 
       return CachedChat.of({
-        chat: Effect.fnUntraced(function* (request, wish, check) {
+        chat: Effect.fnUntraced(function* (request, options, check) {
           const prepared = inference.prepare({ ...request, accountId: request.principal.accountId })
           // A request that cannot be planned may still have an answer under its idempotency key.
           if (Result.isFailure(prepared) && request.claim !== undefined) {
             return { ...(yield* inference.chat(request)), status: "BYPASS" }
           }
           const { plan } = yield* Effect.fromResult(prepared)
-          const key = wish.use ? keyFor(request, plan) : undefined
+          const key = options.use ? keyFor(request, plan) : undefined
           if (key === undefined) return { ...(yield* inference.chat(request)), status: "BYPASS" }
           const found = yield* find(key, request, plan, check)
           if (found !== undefined) return found
@@ -197,7 +197,7 @@ export class CachedChat extends Context.Service<
             yield* keep(
               key,
               result.answer,
-              wish.lifeSeconds,
+              options.lifeSeconds,
               Effect.orElseSucceed(known, () => false)
             )
           }

@@ -219,7 +219,7 @@ interface StoredCloseFacts extends Partial<Omit<ClosedFacts, "usage" | "basis">>
   readonly price?: StoredPrice
 }
 
-/** The usual routing: without special wishes, and served by the first candidate. */
+/** The usual routing: without special options, and served by the first candidate. */
 const usualRouting = ({ model, provider, resolved_model }: RowFacts): RoutingSummary => ({
   strategy: "balanced",
   requested_models: [model],

@@ -7,7 +7,7 @@ import type { Claim } from "../ledger/Operation.ts"
 import type { Trace } from "../platform/telemetry/Tracing.ts"
 import type { ModelFields } from "../domain/Chain.ts"
 import type { PresetUse } from "../domain/Answer.ts"
-import type { AutoWish } from "../domain/Auto.ts"
+import type { AutoRequestOptions } from "../domain/Auto.ts"
 
 /** What a closed hold reports about its work. */
 export interface SettledWork {
@@ -70,7 +70,7 @@ export interface ChatRequest extends PaidRequest {
   readonly chain: ReadonlyArray<string>
   /** The models that the request itself lists, if any. */
   readonly sent?: ModelFields | undefined
-  readonly auto?: AutoWish | undefined
+  readonly auto?: AutoRequestOptions | undefined
   readonly conversation: Conversation
   /** Names of the optional parameters that are set. */
   readonly parameters: ReadonlyArray<string>

@@ -123,13 +123,13 @@ export const chatTool = Effect.gen(function* () {
     const found = yield* takePaidPreset(presets, exchange, { accountId, sent: modelFieldsOf(body), repeatable })
     const read = dialect.decode(body, found.preset, false, basePolicy(principal), seals.openFor(accountId))
     const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => found.missing ?? failed))
-    const wish = {
+    const chatFields = {
       ...decoded,
       stream: report !== undefined,
       ...(most === undefined ? {} : { budgetCents: centsFromNano(most) })
     }
     const circumstances = yield* Effect.fromResult(circumstancesOf(call))
-    const request = yield* Effect.fromResult(chatRequestOf(circumstances, found, wish))
+    const request = yield* Effect.fromResult(chatRequestOf(circumstances, found, chatFields))
     const whole: Effect.Effect<ChatOutcome, Failure> = inference.chat(request)
     if (report === undefined) return yield* whole
     return yield* Effect.flatMap(inference.chatStream(request), (stream) => gathered(call, stream))

@@ -157,8 +157,8 @@ const createVideo = Effect.gen(function* () {
     like: Api.groups.videos.endpoints.createVideo,
     run: (call) =>
       Effect.gen(function* () {
-        const { model, prompt, wish } = yield* Effect.fromResult(decodeVideo(call.body))
-        const submitted = yield* videos.submit({ ...(yield* paidRequest(call, model)), prompt, wish })
+        const { model, prompt, options } = yield* Effect.fromResult(decodeVideo(call.body))
+        const submitted = yield* videos.submit({ ...(yield* paidRequest(call, model)), prompt, options })
         const structured = encodeVideo(submitted.video, submitted.balanceWarning)
         return { structured, content: jobContent(structured), cost: callCostOf(structured, submitted.replayed) }
       })

@@ -116,7 +116,7 @@ interface RankedCandidate extends WeighedProvider {
 const rank = (
   permitted: ReadonlyArray<MeasuredCandidate>,
   request: PlanRequest,
-  wishes: Pick<RoutingPolicy, "strategy" | "order">,
+  ordering: Pick<RoutingPolicy, "strategy" | "order">,
   draw: number | undefined
 ): ReadonlyArray<MeasuredCandidate> => {
   if (permitted.length < 2) return permitted
@@ -127,9 +127,9 @@ const rank = (
       const { expected, preferred, provider, thin } = measured
       return { measured, provider: provider.id, priceUsd: likelyPriceUsd(measured, size), preferred, thin, expected }
     }),
-    wishes
+    ordering
   )
-  const ranked = draw === undefined ? arranged : explore(arranged, wishes, draw)
+  const ranked = draw === undefined ? arranged : explore(arranged, ordering, draw)
   return ranked.map(({ measured }) => measured)
 }
 
@@ -182,7 +182,7 @@ const planOf = (deps: PlanDeps, request: PlanRequest): Result.Result<Plan, Failu
   const models = modelsOf(catalogue, ids)
   if (Result.isFailure(models)) return Result.fail(models.failure)
   const restrictions = restrictionsOf({ policy, parameters: needs.parameters, promptBound })
-  const wishes = { strategy: policy.strategy, order: lowerCased(policy.order) }
+  const ordering = { strategy: policy.strategy, order: lowerCased(policy.order) }
   const because = new Set<Inability>()
   const able: Array<MeasuredCandidate> = []
   const chosen: Array<MeasuredCandidate> = []
@@ -204,7 +204,7 @@ const planOf = (deps: PlanDeps, request: PlanRequest): Result.Result<Plan, Failu
       if (permits(restrictions, measured)) permitted.push(measured)
     }
     // Exploring changes only the first candidate of the whole plan.
-    chosen.push(...rank(permitted, request, wishes, chosen.length === 0 ? draw : undefined))
+    chosen.push(...rank(permitted, request, ordering, chosen.length === 0 ? draw : undefined))
   }
   const [first, ...others] = chosen
   if (first === undefined) {

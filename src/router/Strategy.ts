@@ -160,16 +160,16 @@ export const arrange = <A extends WeighedProvider>(
 ): ReadonlyArray<A> => {
   if (providers.length < 2) return providers
   const ranked = providers.map((weighed) => {
-    const wish = order.length === 0 ? 0 : order.indexOf(weighed.provider)
+    const position = order.length === 0 ? 0 : order.indexOf(weighed.provider)
     return {
       weighed,
-      wish: wish === -1 ? order.length : wish,
+      position: position === -1 ? order.length : position,
       score: score(strategy, weighed),
       failing: weighed.expected.successRate < LOWEST_SUCCESS_RATE ? 1 : 0
     }
   })
   // The sort is stable.
-  ranked.sort((a, b) => a.wish - b.wish || a.score - b.score || a.failing - b.failing)
+  ranked.sort((a, b) => a.position - b.position || a.score - b.score || a.failing - b.failing)
   return ranked.map(({ weighed }) => weighed)
 }
 

@@ -5,7 +5,7 @@ import type { Reason } from "../domain/Failure.ts"
 import { usdFromNano } from "../domain/Money.ts"
 import { type Attempt, summaryOf } from "../domain/Plan.ts"
 import { providerCost } from "../domain/Pricing.ts"
-import { NOT_CHARGED, type VideoError, type VideoStep, type VideoWish } from "../domain/Video.ts"
+import { NOT_CHARGED, type VideoError, type VideoStep, type VideoOptions } from "../domain/Video.ts"
 import type { VideoJobs } from "./VideoJobs.ts"
 import type { VideoRow } from "./VideoJobsSql.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
@@ -103,8 +103,8 @@ const jobFactsOf = (plan: VideoPlan, row: VideoRow, { billed, error, state }: En
 }
 
 /** The request without its media URLs, which are no longer needed once the job has ended. */
-const withoutMedia = (wish: VideoWish): VideoWish => ({
-  ...wish,
+const withoutMedia = (options: VideoOptions): VideoOptions => ({
+  ...options,
   imageUrl: undefined,
   referenceImages: [],
   referenceVideo: undefined

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import type { VideoError, VideoState, VideoWish } from "../domain/Video.ts"
+import type { VideoError, VideoState, VideoOptions } from "../domain/Video.ts"
 import { limitTo, storableText } from "../platform/database/Sql.ts"
 
 export interface VideoRow {
@@ -10,7 +10,7 @@ export interface VideoRow {
   readonly model: string
   readonly state: VideoState
   readonly prompt: string
-  readonly parameters: VideoWish
+  readonly parameters: VideoOptions
   /** The candidate providers and prices, in the planner's serialized form. */
   readonly plan: unknown
   readonly steering: string | null

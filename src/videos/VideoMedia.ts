@@ -2,7 +2,7 @@
 import { Effect, Result } from "effect"
 import { gifProblem, imageTypeOf, takesGifSource } from "../domain/ImageType.ts"
 import type { Model } from "../domain/Model.ts"
-import type { VideoEvent, VideoWish } from "../domain/Video.ts"
+import type { VideoEvent, VideoOptions } from "../domain/Video.ts"
 import { isTransientStatus, type PublicFetch, type PublicFetchError } from "../platform/outbound/PublicFetch.ts"
 import type { VideoWork, MediaBytes } from "../domain/Work.ts"
 
@@ -93,15 +93,15 @@ export const makeVideoMedia = (
       }
     )
   }
-  return (wish: VideoWish, model: Model): Effect.Effect<VideoMedia, MediaRefusal> =>
+  return (options: VideoOptions, model: Model): Effect.Effect<VideoMedia, MediaRefusal> =>
     Effect.gen(function* () {
       const optional = (field: string, url: string | undefined, kind: Kind) =>
         url === undefined ? Effect.undefined : one(model, field, url, kind)
-      const image = yield* optional("image_url", wish.imageUrl, "image")
-      const referenceImages = yield* Effect.forEach(wish.referenceImages, (url, index) =>
+      const image = yield* optional("image_url", options.imageUrl, "image")
+      const referenceImages = yield* Effect.forEach(options.referenceImages, (url, index) =>
         one(model, `reference_images[${index}]`, url, "image")
       )
-      const referenceVideo = yield* optional("reference_video", wish.referenceVideo, "video")
+      const referenceVideo = yield* optional("reference_video", options.referenceVideo, "video")
       return { image, referenceImages, referenceVideo }
     })
 }

@@ -7,7 +7,7 @@ import { type Candidate, defaultPolicy, type Plan, type RoutingPolicy } from "..
 import type { PriceRule } from "../domain/PriceTerms.ts"
 import { type Price, unitCost, type UnitPrice } from "../domain/Pricing.ts"
 import type { UnitUsage } from "../domain/Usage.ts"
-import { neededFor, type VideoWish } from "../domain/Video.ts"
+import { neededFor, type VideoOptions } from "../domain/Video.ts"
 
 interface StoredOffer extends Pick<Offer, "provider" | "upstreamId"> {
   readonly unit: UnitPrice["unit"]
@@ -35,10 +35,10 @@ const isPerUnit = (candidate: Candidate<Price>): candidate is Candidate<UnitPric
 /** The candidates of a plan that support the whole request and may be called; undefined when there is none. */
 export const videoPlanOf = (
   plan: Plan<Price>,
-  wish: VideoWish,
+  options: VideoOptions,
   isStopped: (provider: string) => boolean = () => false
 ): VideoPlan | undefined => {
-  const needed = neededFor(wish)
+  const needed = neededFor(options)
   const [first, ...others] = plan.candidates
     .filter(isPerUnit)
     .filter(({ offer }) => needed.every((capability) => !offer.unsupported.includes(capability)))

@@ -10,7 +10,7 @@ import {
   type VideoEvent,
   type RecordedVideo,
   type VideoStep,
-  type VideoWish,
+  type VideoOptions,
   waitMs
 } from "../domain/Video.ts"
 import type { VideoRow } from "./VideoJobsSql.ts"
@@ -28,7 +28,7 @@ import { type VideoPlan, type StoredVideoPlan, restorePlan, usedAt } from "./Vid
 
 export interface VideoDeps extends VideoBooks {
   readonly pool: Pick<ProviderPool["Service"], "ask">
-  readonly mediaOf: (wish: VideoWish, model: Model) => Effect.Effect<VideoMedia, MediaRefusal>
+  readonly mediaOf: (options: VideoOptions, model: Model) => Effect.Effect<VideoMedia, MediaRefusal>
   /** Slots for jobs that this node is submitting, so that work on submitted jobs never waits for them. */
   readonly handing: AccountSlots
   /** Slots for those of them with media that are being downloaded and held in memory. */

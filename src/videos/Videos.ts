@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Auth } from "../auth/Auth.ts"
 import { type Failure, failure, type Reason, storeFailure } from "../domain/Failure.ts"
 import { isSimulated } from "../domain/Plan.ts"
-import { wishProblems, type VideoWish, type Video } from "../domain/Video.ts"
+import { optionProblems, type VideoOptions, type Video } from "../domain/Video.ts"
 import { type Outcome, Jobs } from "../jobs/Jobs.ts"
 import { VideoJobs } from "./VideoJobs.ts"
 import type { VideoPage, VideoRow } from "./VideoJobsSql.ts"
@@ -32,7 +32,7 @@ import { LEASE_MS, runStep, type StepResult, type VideoDeps } from "./VideoSteps
 /** A decoded request for a video. */
 export interface VideoRequest extends PaidRequest {
   readonly prompt: string
-  readonly wish: VideoWish
+  readonly options: VideoOptions
 }
 
 export interface Submission {
@@ -120,11 +120,11 @@ interface SubmitDeps extends VideoDeps {
 }
 
 /** The errors of URLs that are invalid by their text alone. */
-const addressProblems = (wish: VideoWish, refuses: SubmitDeps["refuses"]) =>
+const addressProblems = (options: VideoOptions, refuses: SubmitDeps["refuses"]) =>
   [
-    { field: "image_url", url: wish.imageUrl },
-    ...wish.referenceImages.map((url, index) => ({ field: `reference_images[${index}]`, url })),
-    { field: "reference_video", url: wish.referenceVideo }
+    { field: "image_url", url: options.imageUrl },
+    ...options.referenceImages.map((url, index) => ({ field: `reference_images[${index}]`, url })),
+    { field: "reference_video", url: options.referenceVideo }
   ].flatMap(({ field, url }) => {
     const message = url === undefined ? undefined : refuses(url)
     return message === undefined ? [] : [{ field, message }]
@@ -139,25 +139,25 @@ const storesNone = failure({
 /** The plan of a video, or the error of the request. */
 const plan = (
   { refuses, router, spend }: SubmitDeps,
-  request: Pick<VideoRequest, "maxCost" | "model" | "policy" | "wish">
+  request: Pick<VideoRequest, "maxCost" | "model" | "policy" | "options">
 ): Result.Result<VideoPlan, Failure> =>
   Result.gen(function* () {
-    const { model, policy, wish } = request
+    const { model, policy, options } = request
     if (policy.dataPolicy === "zero_retention") return yield* Result.fail(storesNone)
     const planned = yield* Result.mapError(
       router.planWork({ models: [model], modality: "video", policy }),
       (error) => unavailable(error) ?? error
     )
     const [problem, ...problems] = [
-      ...wishProblems(wish, planned.candidates[0].model),
-      ...addressProblems(wish, refuses)
+      ...optionProblems(options, planned.candidates[0].model),
+      ...addressProblems(options, refuses)
     ]
     if (problem !== undefined) {
       return yield* Result.fail(failure({ _tag: "ValidationError", problems: [problem, ...problems] }))
     }
-    const able = videoPlanOf(planned, wish, (provider) => spend?.isStopped(provider) === true)
+    const able = videoPlanOf(planned, options, (provider) => spend?.isStopped(provider) === true)
     if (able !== undefined) {
-      return yield* withinCost(able, request.maxCost, ({ price }) => clipCost(price, wish.duration))
+      return yield* withinCost(able, request.maxCost, ({ price }) => clipCost(price, options.duration))
     }
     const detail = `No provider can currently make such a video with ${model}`
     return yield* Result.fail(failure({ _tag: "VideoUnavailable", detail }))
@@ -213,7 +213,7 @@ const unmade = { provider: undefined, tokens: undefined } as const
 /** Charges for a video, writes its job and queues it: all of it, or nothing. */
 const sell = (deps: SubmitDeps, request: VideoRequest, planned: VideoPlan) => {
   const { auth, jobs, ledger, metrics, options, queue, sql } = deps
-  const charged = chargeOf(planned, request.wish.duration)
+  const charged = chargeOf(planned, request.options.duration)
   const within: Ledger["Service"] = { ...ledger, commit: (operation) => storeErrors(ledger.within(sql, operation)) }
   const chargeTtlMs = Duration.toMillis(
     Duration.sum(options.deadline, Duration.fromInputUnsafe(CHARGE_BEYOND_DEADLINE))
@@ -242,7 +242,7 @@ const sell = (deps: SubmitDeps, request: VideoRequest, planned: VideoPlan) => {
       requestId: request.requestId,
       model: planned.candidates[0].model.id,
       prompt: request.prompt,
-      parameters: request.wish,
+      parameters: request.options,
       plan: keepPlan(planned),
       steering: request.steering ?? null,
       deadlineMs: Duration.toMillis(options.deadline)
@@ -337,7 +337,7 @@ export class Videos extends Context.Service<
      */
     readonly submit: (request: VideoRequest) => Effect.Effect<Submission, Failure>
     /** The plan and the charge with which such a video is created. Fails when the request would be rejected before its charge. */
-    readonly prepare: (request: Pick<VideoRequest, "model" | "policy" | "wish">) => Result.Result<PricedWork, Failure>
+    readonly prepare: (job: Pick<VideoRequest, "model" | "policy" | "options">) => Result.Result<PricedWork, Failure>
     /**
      * A job of the account. Checks its progress at the provider, unless that was done within the last two seconds. Workers download a
      * finished video; until then its job is still processing. Fails with `NotFound`, or with `StatusCheckFailed` when the provider
@@ -387,7 +387,7 @@ export class Videos extends Context.Service<
           submit: (request) => submit(deps, request),
           prepare: (request) =>
             Result.map(plan(deps, request), (planned) => {
-              const charge = chargeOf(planned, request.wish.duration)
+              const charge = chargeOf(planned, request.options.duration)
               return { plan: planned, estimate: { atLeast: charge, upTo: charge, simulated: isSimulated(planned) } }
             }),
           status: (accountId, id) => status(deps, accountId, id),

@@ -14,16 +14,16 @@ const scene = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const budgets = yield* Budgets
   const { accountId, keyId } = yield* customer(sql, 0n)
-  const wish = { accountId, owner: { scope: "key", id: keyId }, period: "monthly" } as const
-  return { sql, budgets, accountId, keyId, wish }
+  const settings = { accountId, owner: { scope: "key", id: keyId }, period: "monthly" } as const
+  return { sql, budgets, accountId, keyId, settings }
 })
 
 describe("Budgets", () => {
   it.live("keep their spending when the limit changes, and start anew with another period", () =>
     inDatabase(
       Effect.gen(function* () {
-        const { budgets, sql, wish } = yield* scene
-        const id = yield* budgets.set({ ...wish, budgetId: null, limitCents: 500 })
+        const { budgets, sql, settings } = yield* scene
+        const id = yield* budgets.set({ ...settings, budgetId: null, limitCents: 500 })
         assert.match(id!, /^[0-9a-f]{24}$/)
         yield* sql`INSERT INTO budget_period (budget_id, period_start, spent, held)
           VALUES (${id}, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 15000000, 5000000), (${id}, '2026-01-01', 7, 0)`
@@ -31,20 +31,20 @@ describe("Budgets", () => {
           [...(yield* budgets.statesOf([id!, newResourceId()]))],
           [[id, { period: "monthly", budgetCents: 500, spentCents: 1.5, remainingCents: 498 }]]
         )
-        assert.strictEqual(yield* budgets.set({ ...wish, budgetId: id, limitCents: 1 }), id)
+        assert.strictEqual(yield* budgets.set({ ...settings, budgetId: id, limitCents: 1 }), id)
         assert.deepInclude((yield* budgets.statesOf([id!])).get(id!), {
           budgetCents: 1,
           spentCents: 1.5,
           remainingCents: 0
         })
 
-        const daily = yield* budgets.set({ ...wish, budgetId: id, limitCents: MAX_BUDGET_CENTS, period: "daily" })
+        const daily = yield* budgets.set({ ...settings, budgetId: id, limitCents: MAX_BUDGET_CENTS, period: "daily" })
         assert.notStrictEqual(daily, id)
         assert.deepStrictEqual(
           [...(yield* budgets.statesOf([daily!]))],
           [[daily, { period: "daily", budgetCents: MAX_BUDGET_CENTS, spentCents: 0, remainingCents: MAX_BUDGET_CENTS }]]
         )
-        assert.isNull(yield* budgets.set({ ...wish, budgetId: daily, limitCents: null }))
+        assert.isNull(yield* budgets.set({ ...settings, budgetId: daily, limitCents: null }))
         assert.strictEqual((yield* budgets.statesOf([])).size, 0)
       })
     )
@@ -53,13 +53,13 @@ describe("Budgets", () => {
   it.live("belong to one account, and to the scope they were created for", () =>
     inDatabase(
       Effect.gen(function* () {
-        const { budgets, sql, wish } = yield* scene
-        const id = yield* budgets.set({ ...wish, budgetId: null, limitCents: 500 })
+        const { budgets, sql, settings } = yield* scene
+        const id = yield* budgets.set({ ...settings, budgetId: null, limitCents: 500 })
         const other = yield* customer(sql, 0n)
-        const stolen = yield* budgets.set({ ...wish, accountId: other.accountId, budgetId: id, limitCents: 9 })
+        const stolen = yield* budgets.set({ ...settings, accountId: other.accountId, budgetId: id, limitCents: 9 })
         assert.notStrictEqual(stolen, id)
         const owner = { scope: "project", id: newResourceId() } as const
-        const project = yield* budgets.set({ ...wish, owner, budgetId: id, limitCents: 9 })
+        const project = yield* budgets.set({ ...settings, owner, budgetId: id, limitCents: 9 })
         assert.notStrictEqual(project, id)
         assert.deepInclude((yield* budgets.statesOf([id!])).get(id!), { budgetCents: 500 })
       })
@@ -69,19 +69,19 @@ describe("Budgets", () => {
   it.live("make the key count its budget changes, and no other changes", () =>
     inDatabase(
       Effect.gen(function* () {
-        const { budgets, keyId, sql, wish } = yield* scene
+        const { budgets, keyId, sql, settings } = yield* scene
         const epochOf = Effect.map(
           sql<{ budgets_epoch: number }>`SELECT budgets_epoch FROM api_key WHERE id = ${keyId}`,
           (rows) => rows[0]?.budgets_epoch
         )
         const write = (id: string | null) => sql`UPDATE api_key SET budget_id = ${id}, name = 'x' WHERE id = ${keyId}`
         assert.strictEqual(yield* epochOf, 0)
-        const id = yield* budgets.set({ ...wish, budgetId: null, limitCents: 500 })
+        const id = yield* budgets.set({ ...settings, budgetId: null, limitCents: 500 })
         yield* write(id)
         assert.strictEqual(yield* epochOf, 1)
-        yield* write(yield* budgets.set({ ...wish, budgetId: id, limitCents: 400 }))
+        yield* write(yield* budgets.set({ ...settings, budgetId: id, limitCents: 400 }))
         assert.strictEqual(yield* epochOf, 1)
-        yield* write(yield* budgets.set({ ...wish, budgetId: id, limitCents: null }))
+        yield* write(yield* budgets.set({ ...settings, budgetId: id, limitCents: null }))
         assert.strictEqual(yield* epochOf, 2)
         yield* sql`UPDATE api_key SET last4 = 'abcd' WHERE id = ${keyId}`
         assert.strictEqual(yield* epochOf, 2)
@@ -93,13 +93,13 @@ describe("Budgets", () => {
     it.live(`make a key know its project's budget created at the same moment, ${first} first`, () =>
       inDatabase(
         Effect.gen(function* () {
-          const { accountId, budgets, keyId, sql, wish } = yield* scene
+          const { accountId, budgets, keyId, sql, settings } = yield* scene
           const projectId = newResourceId()
           yield* sql`INSERT INTO project (id, account_id, name, slug) VALUES (${projectId}, ${accountId}, 'p', 'p')`
           const entering = Effect.asVoid(sql`UPDATE api_key SET project_id = ${projectId} WHERE id = ${keyId}`)
           const setting = Effect.gen(function* () {
             const owner = { scope: "project", id: projectId } as const
-            const id = yield* budgets.set({ ...wish, owner, budgetId: null, limitCents: 1 })
+            const id = yield* budgets.set({ ...settings, owner, budgetId: null, limitCents: 1 })
             yield* sql`UPDATE project SET budget_id = ${id} WHERE id = ${projectId}`
           }).pipe(sql.withTransaction)
           const [one, other] = first === "the key" ? [entering, setting] : [setting, entering]

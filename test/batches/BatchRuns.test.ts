@@ -31,8 +31,8 @@ const accountOf = (service: Service) =>
 const budgetedOf: typeof accountOf = (service) =>
   Effect.gen(function* () {
     const { account, managementKey } = yield* service.account(10)
-    const wish = { name: "ten cents", budget_cents: 10, budget_period: "lifetime" }
-    const { data, key } = yield* Effect.flatMap(post(`${service.api}/management/keys`, managementKey, wish), json)
+    const body = { name: "ten cents", budget_cents: 10, budget_period: "lifetime" }
+    const { data, key } = yield* Effect.flatMap(post(`${service.api}/management/keys`, managementKey, body), json)
     const [row] = yield* inDatabase(
       service,
       (sql) =>

@@ -24,40 +24,40 @@ const stage = Effect.gen(function* () {
   const requestId = (yield* chat()).headers.get("x-request-id") ?? ""
   const [row] = yield* service.sql<{ settled: bigint }>`SELECT settled FROM request WHERE id = ${requestId}`
   const { refund } = service.customers
-  const wish = (amount: bigint | undefined, reference?: string, id = requestId) =>
+  const ask = (amount: bigint | undefined, reference?: string, id = requestId) =>
     refund({ accountId: account.id, requestId: id, amount, reason: "outage", reference, actor })
-  return { service, account, keyId, requestId, chat, wish, settled: row!.settled }
+  return { service, account, keyId, requestId, chat, ask, settled: row!.settled }
 })
 
 describe("refund", () => {
   it.live("never returns more than was settled when many operators refund the same request at once", () =>
     Effect.gen(function* () {
-      const { account, service, settled, wish } = yield* stage
+      const { account, service, settled, ask } = yield* stage
       const before = (yield* service.balance(account.id)).posted
       const third = settled / 3n
       const results = yield* Effect.all(
-        [third, undefined, third, third, undefined, settled].map((amount) => Effect.result(wish(amount))),
+        [third, undefined, third, third, undefined, settled].map((amount) => Effect.result(ask(amount))),
         { concurrency: "unbounded" }
       )
       const given = results.flatMap((result) => (result._tag === "Success" ? [result.success.amount] : []))
       const sum = given.reduce((all, amount) => all + amount, 0n)
       assert.isAtMost(Number(sum), Number(settled))
       assert.isAbove(results.length, given.length)
-      yield* Effect.ignore(wish(undefined))
+      yield* Effect.ignore(ask(undefined))
       assert.strictEqual((yield* service.balance(account.id)).posted, before + settled)
       const spent = yield* service.sql`SELECT spent FROM budget_period`
       assert.deepStrictEqual(spent, [{ spent: 0n }])
       assert.deepStrictEqual(yield* service.faults, [])
-      const error = yield* Effect.flip(wish(1n))
+      const error = yield* Effect.flip(ask(1n))
       assert.match(error.message, /at most \$0\.00 can be refunded/)
     }).pipe(Effect.scoped)
   )
 
   it.live("happens once per reference, also when concurrent or for the whole rest", () =>
     Effect.gen(function* () {
-      const { account, chat, service, settled, wish } = yield* stage
+      const { account, chat, service, settled, ask } = yield* stage
       const before = (yield* service.balance(account.id)).posted
-      const both = yield* Effect.all([wish(undefined, "T-1"), wish(undefined, "T-1")], { concurrency: 2 })
+      const both = yield* Effect.all([ask(undefined, "T-1"), ask(undefined, "T-1")], { concurrency: 2 })
       assert.sameMembers(
         both.map(({ repeated }) => repeated),
         [false, true]
@@ -71,7 +71,7 @@ describe("refund", () => {
       )
       assert.strictEqual((yield* service.balance(account.id)).posted, before + settled)
       const other = (yield* chat()).headers.get("x-request-id") ?? ""
-      const error = yield* Effect.flip(wish(undefined, "T-1", other))
+      const error = yield* Effect.flip(ask(undefined, "T-1", other))
       assert.match(error.message, /The reference T-1 was used on \d{4}-.* to refund \$0\.\d+ of req_/)
       const transfers = yield* service.sql`SELECT debit, credit, amount, reference FROM transfer WHERE kind = 'refund'`
       assert.deepStrictEqual(transfers, [

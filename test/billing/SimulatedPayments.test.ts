@@ -3,20 +3,20 @@ import { Effect } from "effect"
 import { makeSimulated } from "../../src/billing/SimulatedPayments.ts"
 import { stripeEvent, stripeSession } from "../support/Stripe.ts"
 
-const wish = { id: "0123456789abcdef01234567", amount_cents: 2_550, return_url: "http://localhost:8787" }
+const request = { id: "0123456789abcdef01234567", amount_cents: 2_550, return_url: "http://localhost:8787" }
 
 describe("simulated payments", () => {
   it.effect("open a link that nobody can guess, and report its payment in Stripe's form", () =>
     Effect.gen(function* () {
       const processor = makeSimulated()
-      const { sessionId, url } = yield* processor.open(wish)
+      const { sessionId, url } = yield* processor.open(request)
       assert.match(url, /^http:\/\/localhost:8787\/api\/v1\/payments\/simulated\/cs_simulated_[0-9a-f]{32}$/)
       assert.isTrue(url.endsWith(sessionId))
-      assert.notStrictEqual((yield* processor.open(wish)).sessionId, sessionId)
-      const { raw, signature } = processor.pay!({ ...wish, session_id: sessionId })
+      assert.notStrictEqual((yield* processor.open(request)).sessionId, sessionId)
+      const { raw, signature } = processor.pay!({ ...request, session_id: sessionId })
       assert.deepStrictEqual(yield* processor.read(raw, signature), {
         _tag: "Checkout",
-        topUpId: wish.id,
+        topUpId: request.id,
         state: { _tag: "Paid", sessionId, amount: 2_550, currency: "usd", paymentId: `pi_simulated_${sessionId}` }
       })
     })
@@ -25,7 +25,7 @@ describe("simulated payments", () => {
   it.effect("accept only their own events", () =>
     Effect.gen(function* () {
       const [processor, other] = [makeSimulated(), makeSimulated()]
-      const foreign = other.pay!({ ...wish, session_id: "cs_simulated_1" })
+      const foreign = other.pay!({ ...request, session_id: "cs_simulated_1" })
       const stripes = stripeEvent("checkout.session.completed", stripeSession())
       for (const { raw, signature } of [foreign, stripes]) {
         assert.strictEqual((yield* Effect.flip(processor.read(raw, signature)))._tag, "NotSigned")

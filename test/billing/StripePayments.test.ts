@@ -4,13 +4,13 @@ import { makeStripe } from "../../src/billing/StripePayments.ts"
 import { nobody } from "../providers/upstream.ts"
 import { STRIPE_KEY, stripeEvent, stripeServer, stripeSession } from "../support/Stripe.ts"
 
-const wish = { id: "0".repeat(24), amount_cents: 2_500, return_url: "https://gateway.example" }
+const request = { id: "0".repeat(24), amount_cents: 2_500, return_url: "https://gateway.example" }
 
 describe("Stripe", () => {
   it.live("opens a checkout in dollars for one top-up, with the URLs that lead back to the console", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer
-      const checkout = yield* makeStripe(stripe.settings).open(wish)
+      const checkout = yield* makeStripe(stripe.settings).open(request)
       assert.deepStrictEqual(checkout, {
         sessionId: "cs_test_1",
         url: "https://checkout.stripe.com/c/pay/cs_test_1"
@@ -23,16 +23,16 @@ describe("Stripe", () => {
             path: "/v1/checkout/sessions",
             body: {
               mode: "payment",
-              client_reference_id: wish.id,
-              "metadata[top_up_id]": wish.id,
-              "payment_intent_data[metadata][top_up_id]": wish.id,
+              client_reference_id: request.id,
+              "metadata[top_up_id]": request.id,
+              "payment_intent_data[metadata][top_up_id]": request.id,
               "line_items[0][quantity]": "1",
               "line_items[0][price_data][currency]": "usd",
               "line_items[0][price_data][unit_amount]": "2500",
               "line_items[0][price_data][product_data][name]": "Balance top-up",
               "adaptive_pricing[enabled]": "false",
-              success_url: `https://gateway.example/billing?top_up=${wish.id}`,
-              cancel_url: `https://gateway.example/billing?top_up=${wish.id}&cancelled=1`
+              success_url: `https://gateway.example/billing?top_up=${request.id}`,
+              cancel_url: `https://gateway.example/billing?top_up=${request.id}&cancelled=1`
             }
           }
         ]
@@ -45,7 +45,7 @@ describe("Stripe", () => {
       const stripe = yield* stripeServer
       stripe.state.conflicts = 2
       const nodes = [makeStripe(stripe.settings), makeStripe(stripe.settings)]
-      const opened = yield* Effect.forEach(Array.from({ length: 20 }), (_, index) => nodes[index % 2]!.open(wish), {
+      const opened = yield* Effect.forEach(Array.from({ length: 20 }), (_, index) => nodes[index % 2]!.open(request), {
         concurrency: 20
       })
       assert.deepStrictEqual([...new Set(opened.map(({ sessionId }) => sessionId))], ["cs_test_1"])
@@ -59,9 +59,9 @@ describe("Stripe", () => {
       const nodes = [makeStripe(stripe.settings), makeStripe(stripe.settings)]
       stripe.state.mood = "fails"
       for (const one of nodes)
-        assert.strictEqual((yield* Effect.flip(one.open(wish))).reason._tag, "ServiceUnavailable")
+        assert.strictEqual((yield* Effect.flip(one.open(request))).reason._tag, "ServiceUnavailable")
       stripe.state.mood = "well"
-      const opened = yield* Effect.forEach([0, 1, 0, 1], (n) => nodes[n]!.open(wish), { concurrency: 4 })
+      const opened = yield* Effect.forEach([0, 1, 0, 1], (n) => nodes[n]!.open(request), { concurrency: 4 })
       assert.deepStrictEqual([...new Set(opened.map(({ sessionId }) => sessionId))], ["cs_test_1"])
       assert.strictEqual(stripe.sessions.size, 1)
     }).pipe(Effect.scoped)
@@ -72,7 +72,7 @@ describe("Stripe", () => {
       const stripe = yield* stripeServer
       const { ask, expire, open } = makeStripe(stripe.settings)
       const ids = yield* Effect.forEach([..."12345"], (digit) =>
-        Effect.map(open({ ...wish, id: digit.repeat(24) }), ({ sessionId }) => sessionId)
+        Effect.map(open({ ...request, id: digit.repeat(24) }), ({ sessionId }) => sessionId)
       )
       const [paid, waiting, lost, still, ended] = ids as [string, string, string, string, string]
       stripe.pay(paid)
@@ -100,7 +100,7 @@ describe("Stripe", () => {
       for (const settings of [stripe.settings, other, away]) {
         const { ask, open } = makeStripe(settings)
         const asked: ReadonlyArray<Effect.Effect<unknown, { readonly reason: object; readonly log?: unknown }>> = [
-          open(wish),
+          open(request),
           ask("cs_test_1")
         ]
         for (const work of asked) {

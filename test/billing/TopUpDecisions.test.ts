@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../src/account/Audit.ts"
 import { makeStripe } from "../../src/billing/StripePayments.ts"
-import { decideTopUp, type DecisionWish } from "../../src/billing/TopUpDecisions.ts"
+import { decideTopUp, type DecisionRequest } from "../../src/billing/TopUpDecisions.ts"
 import { TopUps } from "../../src/billing/TopUps.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { freshDatabase } from "../support/Database.ts"
@@ -30,8 +30,8 @@ const scene = Effect.gen(function* () {
       stripe,
       told,
       faults: Effect.provideService(faults, SqlClient.SqlClient, sql),
-      decide: (topUpId: string, wish: Partial<DecisionWish> = {}) =>
-        decideTopUp(deps, { topUpId, action: "settled", reason: "checked", reference: "T-1", actor, ...wish })
+      decide: (topUpId: string, request: Partial<DecisionRequest> = {}) =>
+        decideTopUp(deps, { topUpId, action: "settled", reason: "checked", reference: "T-1", actor, ...request })
     }
   }).pipe(Effect.provide(context))
 })
@@ -134,8 +134,8 @@ describe("a top-up that needs an operator", () => {
       const { decide, faults, opened, posted, stripe, told } = yield* scene
       const { id, sessionId } = yield* opened()
       yield* told(COMPLETED, { ...stripe.pay(sessionId), amount_total: 2_499 })
-      const wishes = Array.from({ length: 20 }, (_, at) => Effect.exit(decide(id, { reference: `T-${at}` })))
-      const ends = yield* Effect.all(wishes, { concurrency: 20 })
+      const decisions = Array.from({ length: 20 }, (_, at) => Effect.exit(decide(id, { reference: `T-${at}` })))
+      const ends = yield* Effect.all(decisions, { concurrency: 20 })
       assert.strictEqual(ends.filter(({ _tag }) => _tag === "Success").length, 1)
       assert.strictEqual(yield* posted, 2_500n * CENT)
       assert.deepStrictEqual(yield* faults, [])

@@ -416,8 +416,8 @@ describe("a checkout", () => {
         const { accountId, create, opened } = yield* payer
         const simulated = yield* Effect.provide(TopUps, yield* Layer.build(Layer.fresh(node(url, makeSimulated()))))
         const sql = yield* SqlClient.SqlClient
-        const wish = { accountId, amountCents: 2_500, actor }
-        const make = Effect.suspend(() => sql.withTransaction(simulated.create({ id: newResourceId(), ...wish })))
+        const request = { accountId, amountCents: 2_500, actor }
+        const make = Effect.suspend(() => sql.withTransaction(simulated.create({ id: newResourceId(), ...request })))
         yield* Effect.forEach(Array.from({ length: 20 }), () => make)
         assert.nestedPropertyVal(yield* Effect.flip(make), "reason._tag", "Conflict")
         yield* opened()

@@ -163,9 +163,9 @@ const traffic = (service: Service, well: Receiver, failing: Receiver) =>
       yield* post(`${service.api}/search`, inferenceKey, { query: "tide tables" }).pipe(
         Effect.repeat({ schedule: Schedule.spaced("300 millis"), times: 30, until: (answer) => answer.status === 200 })
       )
-      const wish = { model: "veo-3", prompt: "A kite over the sea", duration: 4, aspect_ratio: "16:9" }
+      const body = { model: "veo-3", prompt: "A kite over the sea", duration: 4, aspect_ratio: "16:9" }
       const steering = { "x-svc-sandbox": "latency_ms=1" }
-      assert.strictEqual((yield* post(`${service.api}/videos`, inferenceKey, wish, steering)).status, 200)
+      assert.strictEqual((yield* post(`${service.api}/videos`, inferenceKey, body, steering)).status, 200)
       yield* well.have(videos)
       for (let count = 0; count < 65; count++) yield* get(`${service.api}/models?limit=1`, busy)
     })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Capability, Model, VideoFacts } from "../../src/domain/Model.ts"
 import {
-  wishProblems,
+  optionProblems,
   MOST_FETCHES,
   MOST_LOST,
   MOST_REFUSED_ROUNDS,
@@ -11,7 +11,7 @@ import {
   type VideoEvent,
   type RecordedVideo,
   type VideoState,
-  type VideoWish,
+  type VideoOptions,
   waitMs
 } from "../../src/domain/Video.ts"
 
@@ -182,7 +182,7 @@ describe("the wait before the next step", () => {
   })
 })
 
-const wish: VideoWish = {
+const options: VideoOptions = {
   duration: 4,
   aspectRatio: "16:9",
   imageUrl: undefined,
@@ -207,7 +207,7 @@ const model = (capabilities: ReadonlyArray<Capability>, video?: Partial<VideoFac
 
 const all: ReadonlyArray<Capability> = ["image_to_video", "reference_media", "audio_generation"]
 
-const everything: VideoWish = {
+const everything: VideoOptions = {
   duration: 5,
   aspectRatio: "9:16",
   imageUrl: "https://example.com/a.png",
@@ -218,8 +218,8 @@ const everything: VideoWish = {
 
 describe("a video request", () => {
   it("is rejected field by field for parameters that the model does not support", () => {
-    const fields = (one: VideoWish, of: Model) => wishProblems(one, of).map(({ field }) => field)
-    assert.deepStrictEqual(fields(wish, model([])), [])
+    const fields = (one: VideoOptions, of: Model) => optionProblems(one, of).map(({ field }) => field)
+    assert.deepStrictEqual(fields(options, model([])), [])
     assert.deepStrictEqual(fields(everything, model([])), [
       "duration",
       "aspect_ratio",
@@ -236,19 +236,19 @@ describe("a video request", () => {
     assert.deepStrictEqual(fields({ ...everything, referenceImages: [] }, either), ["image_url"])
     assert.deepStrictEqual(fields({ ...everything, imageUrl: undefined }, either), [])
     assert.deepStrictEqual(fields({ ...everything, referenceImages: [], referenceVideo: undefined }, either), [])
-    assert.deepStrictEqual(wishProblems({ ...wish, duration: 5 }, model([])), [
+    assert.deepStrictEqual(optionProblems({ ...options, duration: 5 }, model([])), [
       { field: "duration", message: "must be one of 4, 6, 8 for m; got 5" }
     ])
   })
 
   it("may have any parameters within the contract when the model is unknown", () => {
     const unknown = { id: "m", capabilities: [] } as unknown as Model
-    for (const duration of [4, 11, 15]) assert.deepStrictEqual(wishProblems({ ...wish, duration }, unknown), [])
+    for (const duration of [4, 11, 15]) assert.deepStrictEqual(optionProblems({ ...options, duration }, unknown), [])
   })
 
   it("requires capabilities of its offers", () => {
-    assert.deepStrictEqual(neededFor(wish), [])
+    assert.deepStrictEqual(neededFor(options), [])
     assert.deepStrictEqual(neededFor(everything), all)
-    assert.deepStrictEqual(neededFor({ ...wish, referenceVideo: "https://example.com/d.mp4" }), ["reference_media"])
+    assert.deepStrictEqual(neededFor({ ...options, referenceVideo: "https://example.com/d.mp4" }), ["reference_media"])
   })
 })

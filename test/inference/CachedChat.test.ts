@@ -11,7 +11,7 @@ import { fixedBound } from "../../src/domain/TokenBound.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
 import type { Answer } from "../../src/domain/Answer.ts"
-import { CachedChat, type CacheWish } from "../../src/inference/CachedChat.ts"
+import { CachedChat, type CacheOptions } from "../../src/inference/CachedChat.ts"
 import { Inference } from "../../src/inference/Inference.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
 import { plainAuto } from "../../src/router/AutoRouter.ts"
@@ -46,7 +46,7 @@ const request: ChatRequest = {
   arrivedAt: 0
 }
 
-const wish: CacheWish = { use: true, lifeSeconds: 300 }
+const options: CacheOptions = { use: true, lifeSeconds: 300 }
 
 /** The cache with real plans, over an inference that returns this answer for free. */
 const scene = (
@@ -122,13 +122,13 @@ const scene = (
       claims,
       ask: (
         more: Partial<ChatRequest> = {},
-        how: Partial<CacheWish> = {},
+        how: Partial<CacheOptions> = {},
         now: Partial<ChatRequest["principal"]> = {}
       ) => {
         const one = { ...request, ...more }
-        return cached.chat(one, { ...wish, ...how }, check({ ...one.principal, ...now }))
+        return cached.chat(one, { ...options, ...how }, check({ ...one.principal, ...now }))
       },
-      refused: cached.chat(request, wish, Effect.fail(failure({ _tag: "InvalidApiKey" })))
+      refused: cached.chat(request, options, Effect.fail(failure({ _tag: "InvalidApiKey" })))
     }
   })
 

@@ -224,12 +224,16 @@ describe("the cache of /chat", () => {
       yield* ask({ ...question, seed: 1 })
       const reused = yield* chat(service, key, { ...question, seed: 1 }, once)
       assert.deepStrictEqual(yield* failed(reused), [422, "idempotency_key_reused"])
-      for (const wish of [{ "x-svc-cache": "false" }, { "x-svc-cache-ttl": "9" }, { "cache-control": "no-store" }]) {
-        const otherwise = yield* chat(service, key, question, { ...once, ...wish })
-        assert.deepStrictEqual(yield* failed(otherwise), [422, "idempotency_key_reused"], JSON.stringify(wish))
+      for (const headers of [{ "x-svc-cache": "false" }, { "x-svc-cache-ttl": "9" }, { "cache-control": "no-store" }]) {
+        const otherwise = yield* chat(service, key, question, { ...once, ...headers })
+        assert.deepStrictEqual(yield* failed(otherwise), [422, "idempotency_key_reused"], JSON.stringify(headers))
       }
-      for (const wish of [{ "x-svc-cache": "true" }, { "x-svc-cache-ttl": "300" }, { "cache-control": "no-cache" }]) {
-        assert.strictEqual((yield* ask(question, { ...once, ...wish })).status, "BYPASS")
+      for (const headers of [
+        { "x-svc-cache": "true" },
+        { "x-svc-cache-ttl": "300" },
+        { "cache-control": "no-cache" }
+      ]) {
+        assert.strictEqual((yield* ask(question, { ...once, ...headers })).status, "BYPASS")
       }
       const other = { "idempotency-key": "another" }
       const hit = yield* ask(question, other)

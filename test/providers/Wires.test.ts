@@ -80,27 +80,31 @@ describe("the same usage in the format of every provider", () => {
 })
 
 describe("a reasoning request", () => {
-  const body = (encode: (call: ReturnType<typeof chatCall>) => string, upstreamId: string, wish: Partial<Reasoning>) =>
+  const body = (
+    encode: (call: ReturnType<typeof chatCall>) => string,
+    upstreamId: string,
+    reasoning: Partial<Reasoning>
+  ) =>
     JSON.parse(
       encode(
         chatCall({
           candidate: candidate("up", { upstreamId, model: { capabilities: ["streaming", "reasoning"] } }),
           conversation: asked("hello", {
-            reasoning: { effort: undefined, maxTokens: undefined, enabled: undefined, ...wish }
+            reasoning: { effort: undefined, maxTokens: undefined, enabled: undefined, ...reasoning }
           }),
           maxOutputTokens: 20_000
         })
       )
     )
-  const openai = (model: string) => (wish: Partial<Reasoning>) =>
-    body((call) => encodeOpenAi(call, false, { flavour: "openai" }), model, wish).reasoning_effort ?? "-"
-  const anthropic = (model: string) => (wish: Partial<Reasoning>) => {
-    const { output_config, thinking } = body((call) => encodeAnthropic(call, false), model, wish)
+  const openai = (model: string) => (reasoning: Partial<Reasoning>) =>
+    body((call) => encodeOpenAi(call, false, { flavour: "openai" }), model, reasoning).reasoning_effort ?? "-"
+  const anthropic = (model: string) => (reasoning: Partial<Reasoning>) => {
+    const { output_config, thinking } = body((call) => encodeAnthropic(call, false), model, reasoning)
     const how = thinking?.budget_tokens ?? thinking?.type
     return [how, output_config?.effort].filter((part) => part !== undefined).join(" ") || "-"
   }
-  const gemini = (model: string) => (wish: Partial<Reasoning>) => {
-    const config = body(encodeGemini, model, wish).generationConfig.thinkingConfig ?? {}
+  const gemini = (model: string) => (reasoning: Partial<Reasoning>) => {
+    const config = body(encodeGemini, model, reasoning).generationConfig.thinkingConfig ?? {}
     const how = config.thinkingLevel ?? config.thinkingBudget
     return [how, config.includeThoughts === true ? "shown" : undefined].filter((part) => part !== undefined).join(" ")
   }
@@ -199,9 +203,9 @@ describe("a reasoning request", () => {
       ["medium", "medium", "10000", "adaptive", "adaptive", "adaptive", "-1 shown", "-1 shown", "shown"]
     ]
   ]
-  for (const [wish, expected] of rows) {
-    it(`is sent to every provider in its own form: ${JSON.stringify(wish)}`, () => {
-      const told = Object.fromEntries(Object.entries(wires).map(([wire, of]) => [wire, of(wish)]))
+  for (const [reasoning, expected] of rows) {
+    it(`is sent to every provider in its own form: ${JSON.stringify(reasoning)}`, () => {
+      const told = Object.fromEntries(Object.entries(wires).map(([wire, of]) => [wire, of(reasoning)]))
       assert.deepStrictEqual(told, Object.fromEntries(Object.keys(wires).map((wire, at) => [wire, expected[at]])))
     })
   }

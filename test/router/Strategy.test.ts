@@ -43,8 +43,8 @@ const providers = (
 }
 
 const names = (arranged: ReadonlyArray<WeighedProvider>) => arranged.map(({ provider }) => provider).join("")
-const order = (strategy: Strategy, all: ReadonlyArray<WeighedProvider>, wishes: ReadonlyArray<string> = []) =>
-  names(arrange(all, { strategy, order: wishes }))
+const order = (strategy: Strategy, all: ReadonlyArray<WeighedProvider>, preferred: ReadonlyArray<string> = []) =>
+  names(arrange(all, { strategy, order: preferred }))
 
 const given = process.env["ROUTING_SEED"]
 const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given)
@@ -172,13 +172,13 @@ describe(`with random figures (ROUTING_SEED=${seed})`, () => {
         [0, 1, 2, 3].filter(() => random.chance(0.5))
       )
       for (const strategy of strategies) {
-        const wishes = { strategy, order: random.chance(0.3) ? [random.pick(["a", "b", "x"])] : [] }
-        const arranged = arrange(all, wishes)
-        const [first] = explore(arranged, wishes, random.next() * EXPLORATION_SHARE)
+        const preferred = { strategy, order: random.chance(0.3) ? [random.pick(["a", "b", "x"])] : [] }
+        const arranged = arrange(all, preferred)
+        const [first] = explore(arranged, preferred, random.next() * EXPLORATION_SHARE)
         if (first === arranged[0]) continue
         explored += 1
         assert.isTrue(first!.thin && !arranged[0]!.thin, `case ${run}`)
-        assert.notInclude(wishes.order, arranged[0]!.provider, `case ${run}`)
+        assert.notInclude(preferred.order, arranged[0]!.provider, `case ${run}`)
         assert.isAtMost(first!.priceUsd, arranged[0]!.priceUsd * explorationPriceBound[strategy]!, `case ${run}`)
       }
     }
@@ -258,8 +258,8 @@ describe("an order", () => {
 
 describe("exploring", () => {
   const all = providers([seen({}), unknown, { ...unknown, priceUsd: 1.4 }, { ...unknown, priceUsd: 1.6 }], [1, 2, 3])
-  const tried = (strategy: Strategy, draw: number, wishes: ReadonlyArray<string> = []) =>
-    names(explore(all, { strategy, order: wishes }, draw))
+  const tried = (strategy: Strategy, draw: number, preferred: ReadonlyArray<string> = []) =>
+    names(explore(all, { strategy, order: preferred }, draw))
 
   it("affects a small share of draws, spread over the eligible providers", () => {
     assert.strictEqual(tried("balanced", 0), "bacd")

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstream } from "../providers/upstream.ts"
-import { BALANCE, FAL_COST, FilmHost, scene, wish } from "./videoScene.ts"
+import { BALANCE, FAL_COST, FilmHost, scene, videoOptions } from "./videoScene.ts"
 import { withFacts } from "../support/Facts.ts"
 
 describe("the end of a video", () => {
@@ -56,8 +56,8 @@ describe("the end of a video", () => {
     Effect.gen(function* () {
       const { accountId, finish, request, sql, videos } = yield* scene()
       const { origin } = yield* upstream((_, response) => response.writeHead(404).end())
-      const asked = { ...wish, imageUrl: `${origin}/private.png` }
-      const { video } = yield* videos.submit(request({ wish: asked }))
+      const asked = { ...videoOptions, imageUrl: `${origin}/private.png` }
+      const { video } = yield* videos.submit(request({ options: asked }))
       yield* finish(videos, video.id)
       assert.deepInclude(yield* videos.status(accountId, video.id), { state: "failed", prompt: "a kite", duration: 4 })
       const rows = yield* sql<{

@@ -6,7 +6,7 @@ import type { VideoEnd, VideoProgress } from "../../src/videos/VideoJobsSql.ts"
 import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
 import { layer as database } from "../support/Database.ts"
 
-const wish = {
+const videoOptions = {
   duration: 4,
   aspectRatio: "16:9" as const,
   imageUrl: undefined,
@@ -35,7 +35,7 @@ const completed: VideoEnd = {
   cost: 7n,
   error_code: null,
   error_message: null,
-  parameters: wish
+  parameters: videoOptions
 }
 const failed: VideoEnd = {
   state: "failed",
@@ -45,7 +45,7 @@ const failed: VideoEnd = {
   cost: 0n,
   error_code: "generation_failed",
   error_message: "no",
-  parameters: wish
+  parameters: videoOptions
 }
 const now = { forMs: 60_000, idleMs: 0 }
 const wide = { limit: 100, perAccount: 100 }
@@ -71,7 +71,7 @@ const inserted = (deadlineMs = 60_000, accountId = newResourceId()) =>
       steering: null,
       charged: 10n,
       prompt: "a \0 kite \ud800",
-      parameters: wish,
+      parameters: videoOptions,
       deadlineMs
     })
   })
@@ -93,7 +93,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
           cost: null,
           overdue: false
         })
-        assert.deepStrictEqual(job.parameters, JSON.parse(JSON.stringify(wish)))
+        assert.deepStrictEqual(job.parameters, JSON.parse(JSON.stringify(videoOptions)))
         assert.isUndefined(yield* jobs.find(newResourceId()))
       })
     )

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { VideoWish } from "../../src/domain/Video.ts"
+import type { VideoOptions } from "../../src/domain/Video.ts"
 import { makeVideoMedia } from "../../src/videos/VideoMedia.ts"
 import {
   PublicFetchError,
@@ -8,7 +8,7 @@ import {
   type PublicRequest
 } from "../../src/platform/outbound/PublicFetch.ts"
 import { candidate } from "../providers/calls.ts"
-import { wish } from "./videoScene.ts"
+import { videoOptions } from "./videoScene.ts"
 
 const files: Readonly<Record<string, Buffer>> = {
   gif: Buffer.from("GIF89a", "latin1"),
@@ -22,7 +22,7 @@ const files: Readonly<Record<string, Buffer>> = {
 const limits = { imageBytes: 10, videoBytes: 20, totalMs: 1_000 }
 
 /** Answers each address by what it ends in, or with this reason. */
-const media = (more: Partial<VideoWish>, reason?: PublicFetchReason, vendor = "google") => {
+const media = (more: Partial<VideoOptions>, reason?: PublicFetchReason, vendor = "google") => {
   const asked: Array<PublicRequest> = []
   const fetch = (request: PublicRequest) => {
     asked.push(request)
@@ -30,7 +30,7 @@ const media = (more: Partial<VideoWish>, reason?: PublicFetchReason, vendor = "g
     return reason === undefined ? Effect.succeed({ status: 200, body }) : Effect.fail(new PublicFetchError({ reason }))
   }
   const { model } = candidate("p", { model: { id: "video", vendor } })
-  const made = makeVideoMedia(fetch, limits)({ ...wish, ...more }, model)
+  const made = makeVideoMedia(fetch, limits)({ ...videoOptions, ...more }, model)
   return Effect.map(Effect.result(made), (result) => ({ result, asked }))
 }
 
@@ -93,7 +93,7 @@ describe("the media of a video", () => {
 
   it.effect("are rejected by name when invalid, and retried after temporary failures", () =>
     Effect.gen(function* () {
-      const refusal = (more: Partial<VideoWish>, reason?: PublicFetchReason) =>
+      const refusal = (more: Partial<VideoOptions>, reason?: PublicFetchReason) =>
         Effect.map(media(more, reason), ({ result }) => {
           if (result._tag === "Success") return "fetched"
           const { failure } = result

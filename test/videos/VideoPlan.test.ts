@@ -3,7 +3,7 @@ import type { Capability, Model } from "../../src/domain/Model.ts"
 import { type Candidate, defaultPolicy, type Plan } from "../../src/domain/Plan.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
 import { chargeOf, clipCost, videoPlanOf, keepPlan, restorePlan } from "../../src/videos/VideoPlan.ts"
-import { wish } from "./videoScene.ts"
+import { videoOptions } from "./videoScene.ts"
 
 const model: Model = {
   id: "m",
@@ -49,21 +49,21 @@ const providers = (plan: Plan<Price> | undefined) => plan?.candidates.map(({ off
 describe("the plan of a video", () => {
   it("contains only candidates that support the request and have a price", () => {
     const plan = planOf(candidate("a", second, ["audio_generation"]), candidate("b", tokens), candidate("c", request))
-    assert.deepStrictEqual(providers(videoPlanOf(plan, wish)), ["a", "c"])
-    assert.deepStrictEqual(providers(videoPlanOf(plan, { ...wish, audio: true })), ["c"])
-    assert.isUndefined(videoPlanOf(planOf(candidate("b", tokens)), wish))
+    assert.deepStrictEqual(providers(videoPlanOf(plan, videoOptions)), ["a", "c"])
+    assert.deepStrictEqual(providers(videoPlanOf(plan, { ...videoOptions, audio: true })), ["c"])
+    assert.isUndefined(videoPlanOf(planOf(candidate("b", tokens)), videoOptions))
   })
 
   it("is charged at the most expensive candidate", () => {
     assert.strictEqual(clipCost(second, 4), 400_000_000n)
     assert.strictEqual(clipCost(request, 4), 900_000_000n)
-    const plan = videoPlanOf(planOf(candidate("a", second), candidate("c", request)), wish)!
+    const plan = videoPlanOf(planOf(candidate("a", second), candidate("c", request)), videoOptions)!
     assert.strictEqual(chargeOf(plan, 4), 900_000_000n)
     assert.strictEqual(chargeOf(plan, 15), 1_500_000_000n)
   })
 
   it("is restored completely from its JSON", () => {
-    const plan = videoPlanOf(planOf(candidate("a", second), candidate("c", request)), wish)!
+    const plan = videoPlanOf(planOf(candidate("a", second), candidate("c", request)), videoOptions)!
     const restored = restorePlan(JSON.parse(JSON.stringify(keepPlan(plan))))
     assert.deepStrictEqual(
       restored.candidates.map(({ offer, price }) => ({ offer, price })),

@@ -17,7 +17,7 @@ import {
   scene,
   type SceneOptions,
   serverError,
-  wish
+  videoOptions
 } from "./videoScene.ts"
 import { withFacts } from "../support/Facts.ts"
 
@@ -299,7 +299,7 @@ describe("a step of a video job", () => {
       const host = new FilmHost("fal")
       let [status, body] = [200, PNG]
       const { origin } = yield* upstream((_, response) => response.writeHead(status).end(body))
-      const asked = { wish: { ...wish, imageUrl: `${origin}/a.png` } }
+      const asked = { options: { ...videoOptions, imageUrl: `${origin}/a.png` } }
       const made = yield* sold({ hosts: [host] }, asked)
       assert.strictEqual((yield* made.end).row.state, "completed")
       assert.strictEqual(host.filmed[0]?.image?.contentType, "image/png")
@@ -326,7 +326,7 @@ describe("a step of a video job", () => {
       let asked = 0
       const { origin } = yield* upstream(() => void (asked += 1))
       const { caller, id, job, request, videos } = yield* sold({ hosts: [host] })
-      const slow = { wish: { ...wish, imageUrl: `${origin}/a.png` } }
+      const slow = { options: { ...videoOptions, imageUrl: `${origin}/a.png` } }
       const ids = yield* Effect.forEach([1, 2, 3], () =>
         Effect.map(videos.submit(request(slow)), (one) => one.video.id)
       )

@@ -3,7 +3,7 @@ import { Deferred, Duration, Effect, Fiber, Schedule } from "effect"
 import type { Failure } from "../../src/domain/Failure.ts"
 import { MOST_UNFINISHED, type Videos } from "../../src/videos/Videos.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
-import { BALANCE, FAL_COST, fails, FilmHost, OTHER_COST, scene, serverError, wish } from "./videoScene.ts"
+import { BALANCE, FAL_COST, fails, FilmHost, OTHER_COST, scene, serverError, videoOptions } from "./videoScene.ts"
 import { withFacts } from "../support/Facts.ts"
 
 const claimOf = (fingerprint: string) => ({ idempotencyKey: "k", claim: "POST /videos k", fingerprint })
@@ -59,19 +59,20 @@ describe("submitting a video", () => {
   it.live("rejects unsupported parameters and forbidden URLs before the charge", () =>
     Effect.gen(function* () {
       const { money, request, rows, videos } = yield* scene()
-      const wished = (more: Partial<typeof wish>) => videos.submit(request({ wish: { ...wish, ...more } }))
-      assert.deepStrictEqual(yield* fieldsOf(wished({ duration: 5 })), ["duration"])
+      const submitWith = (more: Partial<typeof videoOptions>) =>
+        videos.submit(request({ options: { ...videoOptions, ...more } }))
+      assert.deepStrictEqual(yield* fieldsOf(submitWith({ duration: 5 })), ["duration"])
       const clip = "https://example.com/a.mp4"
-      assert.deepStrictEqual(yield* fieldsOf(wished({ referenceVideo: clip, referenceImages: [clip] })), [
+      assert.deepStrictEqual(yield* fieldsOf(submitWith({ referenceVideo: clip, referenceImages: [clip] })), [
         "reference_images",
         "reference_video"
       ])
-      assert.deepStrictEqual(yield* fieldsOf(wished({ imageUrl: "http://10.0.0.1/a.png" })), ["image_url"])
+      assert.deepStrictEqual(yield* fieldsOf(submitWith({ imageUrl: "http://10.0.0.1/a.png" })), ["image_url"])
       const references = { referenceImages: [clip, "ftp://example.com/a"], referenceVideo: "https://192.168.0.1/" }
-      const rich = request({ model: "seedance-2.0", wish: { ...wish, ...references } })
+      const rich = request({ model: "seedance-2.0", options: { ...videoOptions, ...references } })
       assert.deepStrictEqual(yield* fieldsOf(videos.submit(rich)), ["reference_images[1]", "reference_video"])
       const both = { imageUrl: "https://example.com/a.png", referenceImages: ["https://example.com/b.png"] }
-      const either = request({ model: "seedance-2.0", wish: { ...wish, ...both } })
+      const either = request({ model: "seedance-2.0", options: { ...videoOptions, ...both } })
       assert.deepStrictEqual(yield* fieldsOf(videos.submit(either)), ["image_url"])
       assert.deepStrictEqual(yield* fieldsOf(videos.submit(request({ model: "gpt-4o-mini" }))), ["UnknownModel"])
       assert.deepStrictEqual(yield* fieldsOf(videos.submit(request({ model: "nobody-1" }))), ["UnknownModel"])

@@ -16,7 +16,7 @@ import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import type { OverlayPrice } from "../../src/catalogue/Overlay.ts"
 import type { Nano } from "../../src/domain/Money.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
-import type { VideoWish } from "../../src/domain/Video.ts"
+import type { VideoOptions } from "../../src/domain/Video.ts"
 import { Videos, type VideoRequest, type VideosOptions } from "../../src/videos/Videos.ts"
 import { Jobs } from "../../src/jobs/Jobs.ts"
 import { VideoJobs } from "../../src/videos/VideoJobs.ts"
@@ -43,7 +43,7 @@ import { layer as database } from "../support/Database.ts"
 
 export const BALANCE = 100_000_000_000n
 
-export const wish: VideoWish = {
+export const videoOptions: VideoOptions = {
   duration: 4,
   aspectRatio: "16:9",
   imageUrl: undefined,
@@ -270,7 +270,7 @@ export const scene = ({ balance = BALANCE, hosts = [new FilmHost("fal")], option
             steering: undefined,
             arrivedAt: performance.now(),
             prompt: "a kite",
-            wish,
+            options: videoOptions,
             ...more
           }),
           money: Effect.map(ledger.balance(accountId), (found) => found!),

@@ -18,7 +18,7 @@ import { ignoredWithin } from "../Members.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
 import { ReasoningUnsealer } from "../ReasoningUnsealer.ts"
-import type { ChatWish, DecodedRequest } from "../Wish.ts"
+import type { DecodedChatRequest, DecodedRequest } from "../DecodedRequest.ts"
 import { breakpointOf, messagesOf } from "./ChatMessages.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
 import { filledFrom, withInstructions, presetPolicy } from "./Preset.ts"
@@ -26,12 +26,12 @@ import { filledFrom, withInstructions, presetPolicy } from "./Preset.ts"
 type Wire = Omit<ChatCompletionRequest, "messages">
 
 /** A chat request: the fields of every dialect, and the form of its last frame. */
-export interface ChatCompletionWish extends ChatWish {
+export interface DecodedChatCompletion extends DecodedChatRequest {
   readonly includeUsage: boolean
 }
 
 /** A decoded request. */
-export interface DecodedChat extends ChatCompletionWish, DecodedRequest {}
+export interface DecodedChat extends DecodedChatCompletion, DecodedRequest {}
 
 const fields = new Set(Object.keys(ChatCompletionRequest.fields))
 const decodeWire = decoder(ChatCompletionRequest, { strict: false })
@@ -155,17 +155,17 @@ const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | unde
 }
 
 /**
- * Builds a chat wish from decoded fields. `body` is the request with the fields of `preset` filled in, `base` is the routing when
+ * Builds a chat request from decoded fields. `body` is the request with the fields of `preset` filled in, `base` is the routing when
  * neither says, and `unsealer` opens reasoning that the client sends back.
  */
-export const chatWishOf = (
+export const chatFromWire = (
   body: Readonly<Record<string, unknown>>,
   wire: Wire,
   wireMessages: ChatCompletionRequest["messages"],
   preset: PresetConfig | undefined,
   base?: RoutingPolicy,
   unsealer: ReasoningUnsealer = new ReasoningUnsealer()
-): Result.Result<ChatCompletionWish, Failure> => {
+): Result.Result<DecodedChatCompletion, Failure> => {
   const closed = checkReasoning(body)
   if (closed !== undefined) return Result.fail(closed)
   const policy = Result.flatMap(presetPolicy(preset, base), (before) => decodePolicy(body, before))
@@ -244,8 +244,8 @@ export const decodeChat = (
   const decode = preset?.byPath === true ? decodePresetWire : decodeWire
   const unsealer = new ReasoningUnsealer(open)
   return Result.flatMap(withModel(filled, decode(filled)), (wire) =>
-    Result.map(chatWishOf(filled, wire, wire.messages, config, base, unsealer), (wish) => ({
-      ...wish,
+    Result.map(chatFromWire(filled, wire, wire.messages, config, base, unsealer), (decoded) => ({
+      ...decoded,
       ignored: [...ignoredOf(object, filled), ...unsealer.foreign]
     }))
   )

@@ -35,7 +35,7 @@ export const onlyText: ValuesWithoutEffect = {
   holds: (value) => Array.isArray(value) && value.every((entry) => entry === "text"),
   message: 'must be absent or ["text"]'
 }
-/** OpenRouter's wish for usage, which every answer carries. */
+/** OpenRouter's request for usage, which every answer carries. */
 export const anyObject: ValuesWithoutEffect = {
   holds: (value) => objectOf(value) !== undefined,
   message: "must be absent or an object"

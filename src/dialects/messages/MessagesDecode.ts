@@ -27,11 +27,11 @@ import { effortOf } from "../Effort.ts"
 import { checkImages } from "../Images.ts"
 import { checkSchema } from "../OutputSchema.ts"
 import { checkPages } from "../Pdfs.ts"
-import { type RequestContent, wishOf } from "../PresetWish.ts"
+import { type RequestContent, applyPreset } from "../ApplyPreset.ts"
 import { ignoredAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
 import { ReasoningUnsealer } from "../ReasoningUnsealer.ts"
-import type { DecodedRequest } from "../Wish.ts"
+import type { DecodedRequest } from "../DecodedRequest.ts"
 import { firstUnsupported, foreignThinking, unsupportedValue } from "./Foreign.ts"
 import { type Blocks, cacheableOf, type FilesRead, textPart, textParts, userMessages } from "./PromptBlocks.ts"
 import { functionOf } from "./TypedTools.ts"
@@ -300,15 +300,15 @@ const decodeBody = (
     const thought = foreign === undefined ? undefined : foreignThinking(foreign)
     const failed = thought ?? files.failures[0] ?? checkNames(tools) ?? checkImages(messages) ?? checkPages(messages)
     if (failed !== undefined) return yield* Result.fail(failed)
-    const wish = yield* wishOf(object, content, config, base)
-    const unmatched = checkChoice(wish.conversation)
+    const decoded = yield* applyPreset(object, content, config, base)
+    const unmatched = checkChoice(decoded.conversation)
     if (unmatched !== undefined) return yield* Result.fail(unmatched)
-    const { model, models } = wish
+    const { model, models } = decoded
     const idle = ignoredAuto({ ...object, model, models })
     return {
-      ...wish,
-      policy: wire.cache_control == null ? wish.policy : { ...wish.policy, caching: "auto" as const },
-      ignored: [...idle, ...ignoredRouting(object), ...uncompacted(wish.conversation)],
+      ...decoded,
+      policy: wire.cache_control == null ? decoded.policy : { ...decoded.policy, caching: "auto" as const },
+      ignored: [...idle, ...ignoredRouting(object), ...uncompacted(decoded.conversation)],
       editsContext: wire.context_management != null,
       showsThinking: !(wire.thinking != null && "display" in wire.thinking && wire.thinking.display === "omitted")
     }

@@ -15,11 +15,11 @@ import { effortOf } from "../Effort.ts"
 import { checkImages } from "../Images.ts"
 import { checkPages } from "../Pdfs.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
-import { wishOf } from "../PresetWish.ts"
+import { applyPreset } from "../ApplyPreset.ts"
 import { ignoredAuto, saysAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
 import { ReasoningUnsealer } from "../ReasoningUnsealer.ts"
-import type { ChatWish, DecodedRequest } from "../Wish.ts"
+import type { DecodedChatRequest, DecodedRequest } from "../DecodedRequest.ts"
 import { isReasoningReference } from "./ItemTypes.ts"
 import { firstUnsupported, foreignMembers } from "./ResponsesForeign.ts"
 import { ignoredInside } from "./ResponsesIgnored.ts"
@@ -202,7 +202,7 @@ const idle = (wire: Wire): ReadonlyArray<string> => {
 const ignoredOf = (
   body: Body,
   wire: Wire,
-  { model, models }: ChatWish,
+  { model, models }: DecodedChatRequest,
   { ignored }: Toolbox,
   preset: PresetConfig | undefined
 ): ReadonlyArray<string> => {
@@ -220,7 +220,7 @@ const decodeBody = (
   preset: PresetConfig | undefined,
   base: RoutingPolicy | undefined,
   unsealer: ReasoningUnsealer
-): Result.Result<ChatWish, Failure> => {
+): Result.Result<DecodedChatRequest, Failure> => {
   const messages = conversationMessages(wire, toolbox, unsealer)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const format = formatOf(wire.text)
@@ -239,7 +239,7 @@ const decodeBody = (
     user: wire.user ?? wire.safety_identifier ?? undefined,
     ...(wire.prompt_cache_key == null ? {} : { cacheKey: wire.prompt_cache_key })
   }
-  const wish = wishOf(
+  const decoded = applyPreset(
     body,
     {
       model: wire.model ?? undefined,
@@ -256,7 +256,7 @@ const decodeBody = (
     preset,
     base
   )
-  return Result.flatMap(wish, (filled) =>
+  return Result.flatMap(decoded, (filled) =>
     Result.map(chosen(filled.conversation, wire.tool_choice, toolbox), (choosing) => ({
       ...filled,
       conversation: choosing
@@ -299,10 +299,10 @@ export const decodePrompt = (
     const toolbox = toolboxOf(wire)
     if (Result.isFailure(toolbox)) return Result.fail(toolbox.failure)
     const unsealer = new ReasoningUnsealer(open)
-    return Result.map(decodeBody(object, wire, toolbox.success, preset, base, unsealer), (wish) => ({
-      ...wish,
+    return Result.map(decodeBody(object, wire, toolbox.success, preset, base, unsealer), (decoded) => ({
+      ...decoded,
       echo: echoOf(wire, toolbox.success),
-      ignored: [...ignoredOf(object, wire, wish, toolbox.success, preset), ...unsealer.foreign]
+      ignored: [...ignoredOf(object, wire, decoded, toolbox.success, preset), ...unsealer.foreign]
     }))
   })
 }

@@ -2,14 +2,14 @@ import { Result } from "effect"
 import { VideoRequest } from "../../../schemas/inference/Videos.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { NOT_AN_OBJECT } from "../../domain/SchemaProblems.ts"
-import type { VideoWish } from "../../domain/Video.ts"
+import type { VideoOptions } from "../../domain/Video.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
 /** A request body, with defaults. */
 export interface DecodedVideo {
   readonly model: string
   readonly prompt: string
-  readonly wish: VideoWish
+  readonly options: VideoOptions
 }
 
 const decodeWire = decoder(VideoRequest, { strict: true })
@@ -21,7 +21,7 @@ export const decodeVideo = (body: unknown): Result.Result<DecodedVideo, Failure>
   return Result.map(decodeWire(object), (wire) => ({
     model: wire.model,
     prompt: wire.prompt,
-    wish: {
+    options: {
       duration: wire.duration,
       aspectRatio: wire.aspect_ratio,
       imageUrl: wire.image_url ?? undefined,

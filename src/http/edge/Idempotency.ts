@@ -9,7 +9,7 @@ const MAX_LENGTH = 255
 
 /**
  * The claim of a request on its idempotency key, or undefined without a key. The key is accepted bare or as a quoted string (IETF
- * draft). Its scope is one account, method and path. The fingerprint covers path and body, and the operation's `wished` options if they
+ * draft). Its scope is one account, method and path. The fingerprint covers the path, the body, and the operation's `options` if they
  * differ from the default.
  */
 export const claimOf = (
@@ -17,7 +17,7 @@ export const claimOf = (
   method: string,
   path: string,
   body: unknown,
-  wished?: object
+  options?: object
 ): Result.Result<Claim | undefined, Failure> => {
   if (header === undefined) return Result.succeed(undefined)
   const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim()
@@ -25,7 +25,7 @@ export const claimOf = (
     const found = key.length.toLocaleString("en-US")
     return Result.fail(invalid(FIELD, `must have 1 to ${MAX_LENGTH} characters; got ${found}`))
   }
-  const more = wished === undefined ? "" : `\n${canonicalJson(wished)}`
+  const more = options === undefined ? "" : `\n${canonicalJson(options)}`
   const fingerprint = createHash("sha256")
     .update(`${method} ${path}\n${canonicalJson(body)}${more}`)
     .digest("hex")

@@ -80,9 +80,9 @@ export const estimates = Effect.gen(function* () {
     if (modality !== undefined) {
       const toEstimate = yield* Effect.fromResult(decodeWorkEstimate(body, modality, basePolicy(principal)))
       const ready = yield* Effect.fromResult(
-        toEstimate.wish === undefined
+        toEstimate.options === undefined
           ? work.prepare(toEstimate)
-          : videos.prepare({ ...toEstimate, wish: toEstimate.wish })
+          : videos.prepare({ ...toEstimate, options: toEstimate.options })
       )
       return encodeWorkEstimate(toEstimate, ready, yield* balanceOf(principal))
     }

@@ -9,7 +9,7 @@ import { modelFieldsOf, objectOf } from "../../dialects/Decode.ts"
 import { memberOf, type MemberNames } from "../../dialects/RefusedMember.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
 import type { StreamEncoder, StreamOpening } from "../../dialects/StreamEncoder.ts"
-import type { ChatWish, DecodedRequest } from "../../dialects/Wish.ts"
+import type { DecodedChatRequest, DecodedRequest } from "../../dialects/DecodedRequest.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import type { Model } from "../../domain/Model.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
@@ -79,15 +79,15 @@ export interface ReceivedRequest {
   /** The scope of its idempotency key, whatever the spelling of the URL. */
   readonly path: string
   readonly sandbox: boolean
-  /** The operation's wishes in its headers, if any. */
-  readonly wished?: object | undefined
+  /** The operation's options in its headers that differ from the default, if any. */
+  readonly headerOptions?: object | undefined
 }
 
 /** Reads everything about a request except its body. Fails when a header is invalid. */
 export const circumstancesOf = (received: ReceivedRequest): Result.Result<Circumstances, Failure> => {
-  const { body, exchange, operation, path, principal, request, sandbox, wished } = received
+  const { body, exchange, operation, path, principal, request, sandbox, headerOptions } = received
   const { headers, method } = request
-  const claim = claimOf(headers["idempotency-key"], method, path, body, wished)
+  const claim = claimOf(headers["idempotency-key"], method, path, body, headerOptions)
   if (Result.isFailure(claim)) return Result.fail(claim.failure)
   return Result.map(steeringOf(headers["x-svc-sandbox"], sandbox), (steering) => ({
     requestId: exchange.requestId,
@@ -112,7 +112,7 @@ const modelOf = ({ sent, slug }: FoundPreset, [first = ""]: ReadonlyArray<string
 const knownModels = (
   catalogue: Snapshot,
   sent: ModelFields,
-  { model, models }: Pick<ChatWish, "model" | "models">
+  { model, models }: Pick<DecodedChatRequest, "model" | "models">
 ): Result.Result<ReadonlyArray<Model>, Failure> =>
   Result.mapError(
     Result.flatMap(parseChain(model, models), (chain) => modelsOf(catalogue, chain)),
@@ -123,9 +123,9 @@ const knownModels = (
 export const chatRequestOf = (
   circumstances: Circumstances,
   found: FoundPreset,
-  wish: ChatWish
+  decoded: DecodedChatRequest
 ): Result.Result<ChatRequest, Failure> => {
-  const read = found.missing === undefined ? parseChain(wish.model, wish.models) : Result.succeed([])
+  const read = found.missing === undefined ? parseChain(decoded.model, decoded.models) : Result.succeed([])
   if (Result.isFailure(read)) return Result.fail(withModelParam(read.failure, found.sent))
   const chain = read.success
   return Result.succeed({
@@ -134,12 +134,12 @@ export const chatRequestOf = (
     chain,
     sent: found.sent,
     preset: found.preset && { slug: found.preset.slug, version: found.preset.version },
-    policy: wish.policy,
-    auto: wish.auto,
-    conversation: wish.conversation,
-    parameters: wish.parameters,
-    stream: wish.stream,
-    budgetCents: wish.budgetCents,
+    policy: decoded.policy,
+    auto: decoded.auto,
+    conversation: decoded.conversation,
+    parameters: decoded.parameters,
+    stream: decoded.stream,
+    budgetCents: decoded.budgetCents,
     unplannable: found.missing
   })
 }
@@ -225,7 +225,7 @@ export interface CountDialect<D> {
 }
 
 /** Counts the tokens of a request's prompt, with the preset that it names. Fails when it names an unknown model. */
-export const countOperation = <D extends Pick<ChatWish, "conversation" | "model" | "models">>({
+export const countOperation = <D extends Pick<DecodedChatRequest, "conversation" | "model" | "models">>({
   decode,
   modelless,
   prompt
@@ -318,11 +318,11 @@ export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D
         const decoded = dialect.decode(body, taken.preset, slug !== undefined, basePolicy(principal), open)
         if (Result.isFailure(decoded)) return Effect.fail(taken.missing ?? decoded.failure)
         const { withHeaders = (read: D) => read } = dialect
-        const wished = withHeaders(decoded.success, request.headers)
+        const decodedChat = withHeaders(decoded.success, request.headers)
         const received = { request, exchange, principal, body, operation, path, sandbox }
-        const chat = chatOf(received, taken, wished)
+        const chat = chatOf(received, taken, decodedChat)
         if (Result.isFailure(chat)) return Effect.fail(chat.failure)
-        return (chat.success.stream ? streamed : whole)(chat.success, exchange, wished)
+        return (chat.success.stream ? streamed : whole)(chat.success, exchange, decodedChat)
       }
       const repeatable = request.headers["idempotency-key"] !== undefined
       return Effect.flatMap(readJson(request), (body) =>

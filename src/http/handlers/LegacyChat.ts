@@ -19,7 +19,7 @@ import { type Admission, Sessions } from "../../sessions/Sessions.ts"
 import type { Turn } from "../../sessions/Turn.ts"
 import { Requests } from "../../usage/Requests.ts"
 import { readJson } from "../edge/Body.ts"
-import { cacheWishOf, wishedOf } from "./CacheControl.ts"
+import { cacheOptionsOf, changedOptionsOf } from "./CacheControl.ts"
 import { chatRequestOf, circumstancesOf, ignoredHeader, withDialectNames, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { images } from "./Images.ts"
@@ -69,7 +69,7 @@ const legacyChat = Effect.gen(function* () {
   return Effect.fnUntraced(function* ({ request }: { readonly request: ApiRequest }) {
     const exchange = yield* Exchange
     const principal = yield* Caller
-    const cacheWish = yield* Effect.fromResult(cacheWishOf(request.headers))
+    const cacheOptions = yield* Effect.fromResult(cacheOptionsOf(request.headers))
     const body = yield* readJson(request)
     const repeatable = request.headers["idempotency-key"] !== undefined
     const found = yield* takePaidPreset(presets, exchange, {
@@ -79,18 +79,18 @@ const legacyChat = Effect.gen(function* () {
     })
     const read = decodeLegacyChat(body, found.preset?.config, basePolicy(principal), seals.openFor(principal.accountId))
     const decoded = Result.mapError(read, (failed) => found.missing ?? failed)
-    const { ignored, recordedMessages, sessionId, ...wish } = yield* Effect.fromResult(decoded)
-    const wished = wishedOf(cacheWish)
-    const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox, wished }
+    const { ignored, recordedMessages, sessionId, ...chatFields } = yield* Effect.fromResult(decoded)
+    const headerOptions = changedOptionsOf(cacheOptions)
+    const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox, headerOptions }
     const circumstances = yield* Effect.fromResult(circumstancesOf(received))
-    const chatRequest = yield* Effect.fromResult(chatRequestOf(circumstances, found, { ...wish, stream: false }))
+    const chatRequest = yield* Effect.fromResult(chatRequestOf(circumstances, found, { ...chatFields, stream: false }))
     const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>
       Effect.sync(() => {
         if (reason._tag === "InvalidApiKey" || reason._tag === "AccountSuspended") auth.forget(principal.keyId)
       })
     )
     const asking = Effect.fnUntraced(function* (admission: Admission | undefined) {
-      const served = yield* Effect.mapError(chat.chat(chatRequest, cacheWish, check), (failed) =>
+      const served = yield* Effect.mapError(chat.chat(chatRequest, cacheOptions, check), (failed) =>
         withDialectNames(chatNames, failed)
       )
       const { answer, status } = served

@@ -17,8 +17,8 @@ const submits = (place: WorkRoute, encode: typeof encodeVideo) =>
     const accept = yield* paidWork(place, decodeVideo)
     return Effect.fnUntraced(function* (request: ApiRequest) {
       const { decoded, paid } = yield* accept(request)
-      const { prompt, wish } = decoded
-      const { balanceWarning, replayed, video } = yield* videos.submit({ ...paid, prompt, wish })
+      const { prompt, options } = decoded
+      const { balanceWarning, replayed, video } = yield* videos.submit({ ...paid, prompt, options })
       return HttpServerResponse.jsonUnsafe(encode(video, balanceWarning), { headers: replayHeader(replayed) })
     })
   })

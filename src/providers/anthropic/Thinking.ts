@@ -2,7 +2,7 @@ import type { AssistantMessage, Conversation, Reasoning, ReasoningData } from ".
 import type { Candidate } from "../../domain/Plan.ts"
 import { type OwnReasoning, ownReasoning, piecesOf } from "../../domain/Reasoning.ts"
 import type { ChatCall } from "../Provider.ts"
-import { effortOfTokens, isReasoningOff } from "../wire/ReasoningWish.ts"
+import { effortOfTokens, isReasoningOff } from "../wire/ReasoningOptions.ts"
 
 /** The request fields that control a model's thinking, in a form that the host accepts. */
 export interface Thinking {
@@ -57,28 +57,28 @@ export const thinkingOf = (call: ChatCall): Thinking => {
   const { model, offer } = candidate
   if (!model.capabilities.includes("reasoning") || offer.unsupported.includes("reasoning")) return NOTHING
   const { effort: takesEffort, freeChoice, generation, xhigh } = versionOf(offer.upstreamId)
-  const wish = wishOf(conversation.reasoning)
-  const effort = wish.effort === "xhigh" && !xhigh ? "high" : wish.effort
-  const quiet = { ...NOTHING, effort: wish.ofAnswer && takesEffort ? effort : undefined }
+  const requested = requestedThinking(conversation.reasoning)
+  const effort = requested.effort === "xhigh" && !xhigh ? "high" : requested.effort
+  const quiet = { ...NOTHING, effort: requested.ofAnswer && takesEffort ? effort : undefined }
   const adaptive = { type: "adaptive", display: "summarized" }
   if (generation === "always") {
-    const config = wish.wanted === true ? adaptive : undefined
+    const config = requested.wanted === true ? adaptive : undefined
     // The least thinking that the model accepts.
-    return { config, effort: wish.wanted === false ? (quiet.effort ?? "low") : effort, on: true, freeChoice }
+    return { config, effort: requested.wanted === false ? (quiet.effort ?? "low") : effort, on: true, freeChoice }
   }
   // With a forced tool there is nothing to think about. Hosts reject the two together.
-  const wanted = isForced(conversation) ? false : wish.wanted
+  const wanted = isForced(conversation) ? false : requested.wanted
   if (generation === "default" && wanted === false) return { ...quiet, config: { type: "disabled" } }
   if (generation === "default" && wanted === undefined) return { ...quiet, on: true }
   if (wanted !== true) return quiet
   if (generation !== "budget") return { config: adaptive, effort, on: true, freeChoice: false }
-  const budget = isContinued(call) ? undefined : budgetOf(wish, maxOutputTokens)
+  const budget = isContinued(call) ? undefined : budgetOf(requested, maxOutputTokens)
   if (budget === undefined) return quiet
   return { ...quiet, config: { type: "enabled", budget_tokens: budget }, on: true }
 }
 
 /** What a request asks of the model's thinking. */
-interface Wish {
+interface RequestedThinking {
   /** Undefined when the request leaves it to the model. */
   readonly wanted: boolean | undefined
   readonly effort: Effort | undefined
@@ -87,7 +87,7 @@ interface Wish {
   readonly ofAnswer: boolean
 }
 
-const wishOf = (reasoning: Partial<Reasoning> = {}): Wish => {
+const requestedThinking = (reasoning: Partial<Reasoning> = {}): RequestedThinking => {
   const { effort, enabled, maxTokens } = reasoning
   const ofAnswer = reasoning.ofAnswer === true
   const word = effort === "none" ? undefined : effort === "minimal" ? "low" : effort
@@ -105,7 +105,7 @@ const LEAST_BUDGET = 1_024
 const SHARES: Readonly<Record<Effort, number>> = { low: 0.2, medium: 0.5, high: 0.8, xhigh: 0.95 }
 
 /** A token budget below the output cap, with room for an answer. Undefined when the cap has no room for the minimum budget. */
-const budgetOf = ({ effort, maxTokens }: Wish, cap: number): number | undefined => {
+const budgetOf = ({ effort, maxTokens }: RequestedThinking, cap: number): number | undefined => {
   if (cap <= LEAST_BUDGET) return undefined
   const wanted = maxTokens ?? Math.floor(cap * SHARES[effort ?? "medium"])
   return Math.max(LEAST_BUDGET, Math.min(wanted, Math.floor(cap * SHARES.xhigh)))

@@ -1,7 +1,7 @@
 import type { Reasoning } from "../../domain/Conversation.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import type { EffortWord } from "../../platform/config/HostQuirks.ts"
-import { effortOfTokens, isReasoningOff } from "../wire/ReasoningWish.ts"
+import { effortOfTokens, isReasoningOff } from "../wire/ReasoningOptions.ts"
 
 export type Effort = NonNullable<Reasoning["effort"]>
 

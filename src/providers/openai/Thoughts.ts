@@ -3,7 +3,7 @@ import type { AssistantMessage, Conversation, ReasoningData } from "../../domain
 import type { Candidate } from "../../domain/Plan.ts"
 import { ownReasoning } from "../../domain/Reasoning.ts"
 import { type JsonObject, listOf, objectOf, textIn } from "../wire/Json.ts"
-import { isReasoningOff } from "../wire/ReasoningWish.ts"
+import { isReasoningOff } from "../wire/ReasoningOptions.ts"
 import type { ChatWireOptions, HostTraits } from "./HostTraits.ts"
 
 /** The fields that may contain the text, in search order. Some hosts send the same text in two of them. */

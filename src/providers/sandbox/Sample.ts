@@ -77,11 +77,11 @@ const sampleNumber = (schema: JsonObject): number => {
   const below = numberIn(schema, "exclusiveMaximum")
   const least = Math.max(numberIn(schema, "minimum") ?? -Infinity, above === undefined ? -Infinity : above + step)
   const most = Math.min(numberIn(schema, "maximum") ?? Infinity, below === undefined ? Infinity : below - step)
-  const wished = Math.max(Math.min(1, most), least)
-  const up = Math.ceil(wished / step) * step
+  const target = Math.max(Math.min(1, most), least)
+  const up = Math.ceil(target / step) * step
   const value = up <= most ? up : Math.floor(most / step) * step
   // When no multiple fits, a bound itself is the nearest value.
-  return typeOf(schema) === "integer" || (value >= least && value <= most) ? value : wished
+  return typeOf(schema) === "integer" || (value >= least && value <= most) ? value : target
 }
 
 const FORMATS: Readonly<Record<string, string>> = {

@@ -10,8 +10,7 @@ const messages = [{ role: "user", content: "Hello" }]
 const tool = (name: string) => ({ type: "function" as const, function: { name } })
 
 const decode = (config: PresetConfig, body: object, byPath = false) => decodeChat(body, { config, byPath })
-const chatWishOf = (config: PresetConfig, body: object, byPath = false) =>
-  Result.getOrThrow(decode(config, body, byPath))
+const decoded = (config: PresetConfig, body: object, byPath = false) => Result.getOrThrow(decode(config, body, byPath))
 
 describe("what a preset supplies", () => {
   it("is what the request does not set", () => {
@@ -57,8 +56,8 @@ describe("what a preset supplies", () => {
       budget_cents: 3
     }
     const said = Result.getOrThrow(decodeChat({ ...preset, messages, top_p: 1 }))
-    assert.deepStrictEqual(chatWishOf(preset, { model: "@p", messages, top_p: 1 }), said)
-    assert.deepStrictEqual(chatWishOf(preset, { messages, top_p: 1 }, true), said)
+    assert.deepStrictEqual(decoded(preset, { model: "@p", messages, top_p: 1 }), said)
+    assert.deepStrictEqual(decoded(preset, { messages, top_p: 1 }, true), said)
     const refused = Result.getOrThrow(Result.flip(decode({ model: "a", temperature: 9 }, { messages })))
     assert.deepInclude(refused.reason, { _tag: "ValidationError" })
     const alone = Result.getOrThrow(Result.flip(decode({ model: "a", tool_choice: "required" }, { messages })))
@@ -77,13 +76,13 @@ describe("what a preset supplies", () => {
     assert.strictEqual(fieldOf({ messages, max_tokens: 131_073 }), "max_tokens")
     assert.strictEqual(fieldOf({ messages, n: 2 }), "UnsupportedParameter")
     assert.strictEqual(fieldOf({}), "messages")
-    assert.deepStrictEqual(chatWishOf(preset, { messages, colour: 1 }).ignored, ["colour"])
+    assert.deepStrictEqual(decoded(preset, { messages, colour: 1 }).ignored, ["colour"])
   })
 
   it("begins with its instructions, before every message of the request", () => {
     const instructions = { role: "system", content: [{ type: "text", text: "Be brief." }] } as const
     const own = [{ role: "system", content: "Be kind." }, ...messages]
-    const { conversation } = chatWishOf({ model: "a", instructions: "Be brief." }, { messages: own })
+    const { conversation } = decoded({ model: "a", instructions: "Be brief." }, { messages: own })
     assert.deepStrictEqual(conversation.messages[0], instructions)
     assert.deepStrictEqual(
       conversation.messages.map(({ role }) => role),
@@ -92,7 +91,7 @@ describe("what a preset supplies", () => {
     assert.deepStrictEqual(withInstructions(conversation.messages, { model: "a" }), conversation.messages)
     assert.deepStrictEqual(withInstructions(conversation.messages, undefined), conversation.messages)
     const hundred = { messages: Array.from({ length: 100 }, () => messages[0]) }
-    assert.lengthOf(chatWishOf({ model: "a", instructions: "Be brief." }, hundred).conversation.messages, 101)
+    assert.lengthOf(decoded({ model: "a", instructions: "Be brief." }, hundred).conversation.messages, 101)
   })
 
   it("includes its routing, which the request's routing overrides", () => {
@@ -101,33 +100,33 @@ describe("what a preset supplies", () => {
     assert.deepStrictEqual(Result.getOrThrow(presetPolicy(preset)) as object, said)
     assert.deepStrictEqual(Result.getOrThrow(presetPolicy({ model: "a" })), defaultPolicy)
     assert.deepStrictEqual(Result.getOrThrow(presetPolicy(undefined)), defaultPolicy)
-    assert.deepStrictEqual(chatWishOf(preset, { messages }).policy as object, said)
-    assert.deepStrictEqual(chatWishOf(preset, { messages, provider: { sort: "latency" } }).policy as object, {
+    assert.deepStrictEqual(decoded(preset, { messages }).policy as object, said)
+    assert.deepStrictEqual(decoded(preset, { messages, provider: { sort: "latency" } }).policy as object, {
       ...said,
       strategy: "latency"
     })
-    assert.strictEqual(chatWishOf({ model: "a" }, { messages }).policy.source, "default")
+    assert.strictEqual(decoded({ model: "a" }, { messages }).policy.source, "default")
   })
 
   it("may set the options of svc/auto, and only those of the request are listed as ignored", () => {
     const router = { cost_tier: "low", pin_model: true } as const
     const preset: PresetConfig = { model: "svc/auto", router }
-    const wish = (body: object, config = preset) => chatWishOf(config, { model: "@p", messages, ...body })
-    assert.strictEqual(wish({}).auto.options.costTier, "low")
-    assert.strictEqual(wish({ plugins: [] }).auto.options.costTier, "low")
-    assert.strictEqual(wish({ router: { cost_tier: "max" } }).auto.options.costTier, "max")
+    const chatWith = (body: object, config = preset) => decoded(config, { model: "@p", messages, ...body })
+    assert.strictEqual(chatWith({}).auto.options.costTier, "low")
+    assert.strictEqual(chatWith({ plugins: [] }).auto.options.costTier, "low")
+    assert.strictEqual(chatWith({ router: { cost_tier: "max" } }).auto.options.costTier, "max")
     const plugins = [{ id: "auto-router", cost_tier: "high" }]
-    assert.strictEqual(wish({ plugins }).auto.options.costTier, "high")
-    assert.deepStrictEqual(wish({ session_id: "s" }).ignored, [])
-    assert.deepStrictEqual(wish({}).ignored, [], "a field that the client did not send is not listed as ignored")
-    assert.deepStrictEqual(wish({ models: ["a"] }).ignored, [])
-    assert.deepStrictEqual(wish({ router, session_id: "s" }, { model: "a" }).ignored, ["router", "session_id"])
+    assert.strictEqual(chatWith({ plugins }).auto.options.costTier, "high")
+    assert.deepStrictEqual(chatWith({ session_id: "s" }).ignored, [])
+    assert.deepStrictEqual(chatWith({}).ignored, [], "a field that the client did not send is not listed as ignored")
+    assert.deepStrictEqual(chatWith({ models: ["a"] }).ignored, [])
+    assert.deepStrictEqual(chatWith({ router, session_id: "s" }, { model: "a" }).ignored, ["router", "session_id"])
   })
 
   it("applies to an estimate as to the request", () => {
     const preset: PresetConfig = { models: ["a", "b"], max_tokens: 9, instructions: "Be brief." }
     const { model, preparation } = Result.getOrThrow(decodeEstimate({ model: "@p", messages }, preset))
-    const { auto, budgetCents, conversation, parameters, policy, stream } = chatWishOf(preset, {
+    const { auto, budgetCents, conversation, parameters, policy, stream } = decoded(preset, {
       model: "@p",
       messages
     })

@@ -29,9 +29,9 @@ const wrong = (body: unknown, config?: PresetConfig): Readonly<Record<string, st
 
 describe("a messages request", () => {
   it("has defaults for the fields that it does not set", () => {
-    const { auto, policy, ...wish } = decode(hello)
+    const { auto, policy, ...rest } = decode(hello)
     assert.deepStrictEqual([auto.sessionId, policy.caching, policy.source], [undefined, undefined, "default"])
-    assert.deepStrictEqual(wish, {
+    assert.deepStrictEqual(rest, {
       model: "m",
       models: undefined,
       conversation: {
@@ -55,7 +55,7 @@ describe("a messages request", () => {
   })
 
   it("keeps every field, and lists the parameters that it sets by the catalogue's names", () => {
-    const { auto, conversation, parameters, policy, stream, ...wish } = decode({
+    const { auto, conversation, parameters, policy, stream, ...rest } = decode({
       ...hello,
       models: ["b", "c"],
       stream: true,
@@ -117,7 +117,7 @@ describe("a messages request", () => {
       ]
     )
     assert.deepStrictEqual([policy.caching, policy.strategy, auto.sessionId], ["auto", "cost", "s"])
-    assert.deepStrictEqual(wish, {
+    assert.deepStrictEqual(rest, {
       model: "m",
       models: ["b", "c"],
       budgetCents: 7,

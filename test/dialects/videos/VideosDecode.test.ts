@@ -16,7 +16,7 @@ describe("a video request", () => {
     const plain = {
       model: "veo-3",
       prompt: "a kite",
-      wish: {
+      options: {
         duration: 4,
         aspectRatio: "16:9" as const,
         imageUrl: undefined,
@@ -34,7 +34,12 @@ describe("a video request", () => {
     const [image, clip] = ["https://example.com/a.png", "https://example.com/a.mp4"]
     const wire = { ...body, image_url: image, generate_audio: true, reference_images: [image], reference_video: clip }
     const decoded = Result.getOrThrow(decodeVideo(wire))
-    assert.deepInclude(decoded.wish, { imageUrl: image, audio: true, referenceImages: [image], referenceVideo: clip })
+    assert.deepInclude(decoded.options, {
+      imageUrl: image,
+      audio: true,
+      referenceImages: [image],
+      referenceVideo: clip
+    })
   })
 
   it("is rejected with the names of all invalid fields", () => {

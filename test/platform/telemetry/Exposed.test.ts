@@ -77,9 +77,9 @@ const traffic = Effect.gen(function* () {
   assert.strictEqual(yield* chat("svc_sk_none", {}), 401)
   yield* get(`${service.api}/a-path-of-the-caller`, inferenceKey)
   yield* get(`${service.api}/requests/an-id-of-the-caller`, inferenceKey)
-  const wish = { model: "veo-3", prompt: "A kite over the sea", duration: 4, aspect_ratio: "16:9" }
+  const body = { model: "veo-3", prompt: "A kite over the sea", duration: 4, aspect_ratio: "16:9" }
   assert.strictEqual(
-    (yield* post(`${service.api}/videos`, inferenceKey, wish, { "x-svc-sandbox": "latency_ms=1" })).status,
+    (yield* post(`${service.api}/videos`, inferenceKey, body, { "x-svc-sandbox": "latency_ms=1" })).status,
     200
   )
   const alone = { model: "grok-4.3", max_tokens: 10, provider: { only: ["xai"] } }

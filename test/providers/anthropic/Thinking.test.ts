@@ -7,7 +7,7 @@ import { candidate, chatCall } from "../calls.ts"
 
 const able: Partial<Model> = { capabilities: ["streaming", "tools", "reasoning"] }
 
-const wish = (more: Partial<Reasoning>): Reasoning => ({
+const reasoningOf = (more: Partial<Reasoning>): Reasoning => ({
   effort: undefined,
   maxTokens: undefined,
   enabled: undefined,
@@ -24,7 +24,10 @@ const of = (
   thinkingOf(
     chatCall({
       candidate: candidate("anthropic", { upstreamId, model }),
-      conversation: asked("hello", { reasoning: reasoning === undefined ? undefined : wish(reasoning), ...more }),
+      conversation: asked("hello", {
+        reasoning: reasoning === undefined ? undefined : reasoningOf(reasoning),
+        ...more
+      }),
       maxOutputTokens
     })
   )
@@ -50,7 +53,7 @@ describe("thinkingOf", () => {
     assert.deepStrictEqual(of("claude-sonnet-4-6", { effort: "high" }, {}, 10_000, {}), nothing)
     const here = candidate("anthropic", { upstreamId: "claude-sonnet-4-6", model: able })
     const elsewhere = { ...here, offer: { ...here.offer, unsupported: ["reasoning"] as const } }
-    const conversation = asked("hello", { reasoning: wish({ effort: "high" }) })
+    const conversation = asked("hello", { reasoning: reasoningOf({ effort: "high" }) })
     assert.deepStrictEqual(thinkingOf(chatCall({ candidate: elsewhere, conversation })), nothing)
   })
 

@@ -3,7 +3,7 @@ import type { Reasoning } from "../../../src/domain/Conversation.ts"
 import { type Effort, EFFORTS, effortOf, effortsOfOpenAi } from "../../../src/providers/openai/Effort.ts"
 import { candidate } from "../calls.ts"
 
-const wish = (given: Partial<Reasoning>): Reasoning => ({
+const reasoning = (given: Partial<Reasoning>): Reasoning => ({
   effort: undefined,
   maxTokens: undefined,
   enabled: undefined,
@@ -29,12 +29,12 @@ describe("effortOf", () => {
   ]
   for (const [given, effort] of rows) {
     it(`turns ${JSON.stringify(given)} into ${effort}`, () => {
-      assert.strictEqual(effortOf(wish(given), able, EFFORTS), effort)
+      assert.strictEqual(effortOf(reasoning(given), able, EFFORTS), effort)
     })
   }
 
   it("sends no effort without a request for one, to a model that cannot reason, or to a provider without reasoning", () => {
-    const high = wish({ effort: "high" })
+    const high = reasoning({ effort: "high" })
     assert.isUndefined(effortOf(undefined, able, EFFORTS))
     assert.isUndefined(effortOf(high, candidate("up"), EFFORTS))
     assert.isUndefined(effortOf(high, { ...able, offer: { ...able.offer, unsupported: ["reasoning"] } }, EFFORTS))
@@ -42,8 +42,8 @@ describe("effortOf", () => {
 })
 
 it("never turns reasoning off unless the request asks for it", () => {
-  assert.isUndefined(effortOf(wish({ effort: "high" }), able, ["none"]))
-  assert.strictEqual(effortOf(wish({ effort: "none" }), able, ["none"]), "none")
+  assert.isUndefined(effortOf(reasoning({ effort: "high" }), able, ["none"]))
+  assert.strictEqual(effortOf(reasoning({ effort: "none" }), able, ["none"]), "none")
 })
 
 describe("effortOf with the efforts of OpenAI's models", () => {
@@ -62,7 +62,7 @@ describe("effortOf with the efforts of OpenAI's models", () => {
     it(`returns the nearest effort that ${model} accepts`, () => {
       const known = effortsOfOpenAi(model)
       assert.deepStrictEqual(
-        EFFORTS.map((effort) => effortOf(wish({ effort }), able, known)),
+        EFFORTS.map((effort) => effortOf(reasoning({ effort }), able, known)),
         [...sent]
       )
     })

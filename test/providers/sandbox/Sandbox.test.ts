@@ -39,11 +39,11 @@ const clock = { ...weather, name: "clock", parameters: undefined }
 const talk = (more: Partial<Conversation>) => chatCall({ conversation: asked("hello", more) })
 
 const thinker = candidate("up", { model: { capabilities: ["streaming", "reasoning"], hiddenReasoning: true } })
-const reasoning = (wish: Partial<Reasoning>, more: Partial<ChatCall> = {}) =>
+const reasoning = (requested: Partial<Reasoning>, more: Partial<ChatCall> = {}) =>
   chatCall({
     candidate: thinker,
     conversation: asked("hello", {
-      reasoning: { effort: undefined, maxTokens: undefined, enabled: undefined, ...wish }
+      reasoning: { effort: undefined, maxTokens: undefined, enabled: undefined, ...requested }
     }),
     ...more
   })
@@ -177,8 +177,8 @@ describe("the sandbox's answers", () => {
         [{ effort: "high" }, 8, 4],
         [{ effort: "high" }, 1, 0]
       ]
-      for (const [wish, maxOutputTokens, tokens] of rows) {
-        const output = yield* double.chat(reasoning(wish, { maxOutputTokens }))
+      for (const [requested, maxOutputTokens, tokens] of rows) {
+        const output = yield* double.chat(reasoning(requested, { maxOutputTokens }))
         assert.strictEqual(output.usage?.reasoning, tokens)
         assert.strictEqual(output.reasoning, THOUGHT.slice(0, tokens * 4))
         assert.notStrictEqual(output.text, "")

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
-import { type RequestContent, wishOf } from "../../src/dialects/PresetWish.ts"
+import { type RequestContent, applyPreset } from "../../src/dialects/ApplyPreset.ts"
 import type { Conversation, Tool } from "../../src/domain/Conversation.ts"
 
 const plain: Conversation = {
@@ -30,8 +30,8 @@ const said = (conversation: Partial<Conversation> = {}, more: Partial<RequestCon
   ...more
 })
 
-const wish = (config: PresetConfig | undefined, one: RequestContent, body: object = {}) =>
-  Result.getOrThrow(wishOf({ ...body }, one, config))
+const merged = (config: PresetConfig | undefined, one: RequestContent, body: object = {}) =>
+  Result.getOrThrow(applyPreset({ ...body }, one, config))
 
 const tool = (name: string): Tool => ({ name, description: undefined, parameters: undefined, strict: undefined })
 
@@ -39,7 +39,7 @@ const look = { type: "function", function: { name: "look" } } as const
 
 describe("a request in another dialect than chat", () => {
   it("stays as sent when it names no preset", () => {
-    const { auto, policy, ...rest } = wish(undefined, said({}, { model: "a", sessionId: "s" }), {
+    const { auto, policy, ...rest } = merged(undefined, said({}, { model: "a", sessionId: "s" }), {
       routing: { strategy: "cost" }
     })
     const {
@@ -68,7 +68,7 @@ describe("a request in another dialect than chat", () => {
       budget_cents: 4,
       routing: { strategy: "cost", allow_fallbacks: false }
     }
-    const got = wish(preset, said({ sampling: { topP: 1 } }, { parameters: ["top_p"] }), {
+    const got = merged(preset, said({ sampling: { topP: 1 } }, { parameters: ["top_p"] }), {
       routing: { strategy: "latency" }
     })
     assert.strictEqual(got.model, "a")
@@ -94,11 +94,11 @@ describe("a request in another dialect than chat", () => {
   it("overrides its preset with what it sets", () => {
     const preset: PresetConfig = { models: ["a", "b"], max_tokens: 9, tools: [look], tool_choice: "required" }
     const own = { tools: [tool("hear")], format: { type: "json_object" }, maxOutputTokens: 3 } as const
-    const got = wish(preset, said(own, { models: ["c"], budgetCents: 1 }))
+    const got = merged(preset, said(own, { models: ["c"], budgetCents: 1 }))
     assert.deepStrictEqual([got.model, got.models, got.budgetCents], [undefined, ["c"], 1])
     assert.deepStrictEqual(got.conversation, { ...plain, ...own })
-    assert.deepStrictEqual(wish(preset, said()).models, ["a", "b"])
-    assert.deepStrictEqual(wish(preset, said({ toolChoice: { type: "none" } })).conversation.toolChoice, {
+    assert.deepStrictEqual(merged(preset, said()).models, ["a", "b"])
+    assert.deepStrictEqual(merged(preset, said({ toolChoice: { type: "none" } })).conversation.toolChoice, {
       type: "none"
     })
   })
@@ -110,26 +110,26 @@ describe("a request in another dialect than chat", () => {
       tool_choice: "required",
       response_format: { type: "json_schema", json_schema: { name: "n", schema: {} } }
     }
-    const silent = wish(preset, said())
+    const silent = merged(preset, said())
     assert.strictEqual(silent.conversation.format.type, "json_schema")
     assert.includeMembers([...silent.parameters], ["response_format", "structured_outputs"])
-    const spoken = wish(preset, said({ format: { type: "text" }, toolChoice: { type: "auto" } }))
+    const spoken = merged(preset, said({ format: { type: "text" }, toolChoice: { type: "auto" } }))
     assert.deepStrictEqual(spoken.conversation, { ...plain, tools: silent.conversation.tools })
     assert.deepStrictEqual([...spoken.parameters], ["tools", "tool_choice"])
   })
 
   it("uses its preset's router options when it sets none", () => {
     const preset: PresetConfig = { model: "svc/auto", router: { cost_tier: "low" } }
-    assert.strictEqual(wish(preset, said()).auto.options.costTier, "low")
-    assert.strictEqual(wish(preset, said(), { router: { cost_tier: "max" } }).auto.options.costTier, "max")
+    assert.strictEqual(merged(preset, said()).auto.options.costTier, "low")
+    assert.strictEqual(merged(preset, said(), { router: { cost_tier: "max" } }).auto.options.costTier, "max")
     const plugins = [{ id: "auto-router", cost_tier: "high" }]
-    assert.strictEqual(wish(preset, said(), { plugins }).auto.options.costTier, "high")
-    assert.strictEqual(wish({ model: "svc/auto" }, said(), { plugins }).auto.options.costTier, "high")
-    assert.strictEqual(wish(preset, said(), { plugins: [] }).auto.options.costTier, "low")
+    assert.strictEqual(merged(preset, said(), { plugins }).auto.options.costTier, "high")
+    assert.strictEqual(merged({ model: "svc/auto" }, said(), { plugins }).auto.options.costTier, "high")
+    assert.strictEqual(merged(preset, said(), { plugins: [] }).auto.options.costTier, "low")
   })
 
   it("is rejected by field for invalid routing", () => {
-    const { reason } = Result.getOrThrow(Result.flip(wishOf({ routing: { strategy: "fast" } }, said(), undefined)))
+    const { reason } = Result.getOrThrow(Result.flip(applyPreset({ routing: { strategy: "fast" } }, said(), undefined)))
     assert.strictEqual(reason._tag === "ValidationError" ? reason.problems[0].field : "", "routing.strategy")
   })
 })

@@ -1,15 +1,15 @@
 /** A decoded request of any dialect, before its model names are resolved to the router's chain. */
 import type { Conversation } from "../domain/Conversation.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
-import type { AutoWish } from "../domain/Auto.ts"
+import type { AutoRequestOptions } from "../domain/Auto.ts"
 
 /** A request, decoded. */
-export interface ChatWish {
+export interface DecodedChatRequest {
   readonly model: string | undefined
   readonly models: ReadonlyArray<string> | undefined
   readonly conversation: Conversation
   readonly policy: RoutingPolicy
-  readonly auto: AutoWish
+  readonly auto: AutoRequestOptions
   /** The optional parameters that are set, by the catalogue's names. */
   readonly parameters: ReadonlyArray<string>
   readonly stream: boolean
@@ -17,7 +17,7 @@ export interface ChatWish {
 }
 
 /** A decoded request body. */
-export interface DecodedRequest extends ChatWish {
+export interface DecodedRequest extends DecodedChatRequest {
   /** Fields without effect: unknown ones, and known ones that the service does not use. */
   readonly ignored: ReadonlyArray<string>
 }

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { effortOfTokens, isReasoningOff } from "../../../src/providers/wire/ReasoningWish.ts"
+import { effortOfTokens, isReasoningOff } from "../../../src/providers/wire/ReasoningOptions.ts"
 
 it("isReasoningOff recognizes each way to turn reasoning off", () => {
   for (const off of [

@@ -9,10 +9,10 @@ import { decodeChat } from "./chat/ChatDecode.ts"
 import { withInstructions, presetPolicy } from "./chat/Preset.ts"
 import { decodeAuto, saysAuto } from "./Router.ts"
 import { decodePolicy } from "./Routing.ts"
-import type { ChatWish } from "./Wish.ts"
+import type { DecodedChatRequest } from "./DecodedRequest.ts"
 
 /** The request's own content, without its routing. */
-export interface RequestContent extends Omit<ChatWish, "policy" | "auto"> {
+export interface RequestContent extends Omit<DecodedChatRequest, "policy" | "auto"> {
   readonly sessionId: string | undefined
   /** Whether the request sets the format of its answer, even if it is plain text. */
   readonly saysFormat: boolean
@@ -25,8 +25,8 @@ export interface RequestContent extends Omit<ChatWish, "policy" | "auto"> {
 /** Names of the response format among the parameters. */
 const formats = new Set(["response_format", "structured_outputs"])
 
-/** The wish of a preset without its instructions: a chat without a conversation. */
-const wishOfPreset = (config: PresetConfig): Result.Result<ChatWish, Failure> =>
+/** Decodes a preset without its instructions as a chat request without a conversation. */
+const decodePreset = (config: PresetConfig): Result.Result<DecodedChatRequest, Failure> =>
   decodeChat({ ...config, messages: [{ role: "user", content: "" }] })
 
 /** The request's own settings override the preset's. Its tools come with its own tool choice. */
@@ -46,37 +46,40 @@ const filled = (
 })
 
 /** When `model` names the preset, the models are the preset's, unless the request lists others. */
-const modelsOf = (request: ChatWish, preset: ChatWish): Pick<ChatWish, "model" | "models"> => {
+const modelsOf = (
+  request: DecodedChatRequest,
+  preset: DecodedChatRequest
+): Pick<DecodedChatRequest, "model" | "models"> => {
   const model = presetNamed(request.model) === undefined ? request.model : undefined
   if (model === undefined && request.models === undefined) return { model: preset.model, models: preset.models }
   return { model, models: request.models }
 }
 
 /**
- * The wish of a request. `body` contains its `routing`, `provider` and `router`. `config` is the configuration of the preset it names,
- * if any, and `base` the routing when neither says.
+ * Merges a request with the preset it names, if any. `body` contains its `routing`, `provider` and `router`, `config` is the
+ * configuration of the preset, and `base` the routing when neither says.
  */
-export const wishOf = (
+export const applyPreset = (
   body: Readonly<Record<string, unknown>>,
   whole: RequestContent,
   config: PresetConfig | undefined,
   base?: RoutingPolicy
-): Result.Result<ChatWish, Failure> => {
-  const { saysFormat, saysToolChoice: _, saysTools: __, sessionId, ...wish } = whole
+): Result.Result<DecodedChatRequest, Failure> => {
+  const { saysFormat, saysToolChoice: _, saysTools: __, sessionId, ...content } = whole
   const policy = Result.flatMap(presetPolicy(config, base), (before) => decodePolicy(body, before))
   if (Result.isFailure(policy)) return Result.fail(policy.failure)
   const options = decodeAuto(body)
   if (Result.isFailure(options)) return Result.fail(options.failure)
-  const own: ChatWish = { ...wish, policy: policy.success, auto: { options: options.success, sessionId } }
+  const own: DecodedChatRequest = { ...content, policy: policy.success, auto: { options: options.success, sessionId } }
   if (config === undefined) return Result.succeed(own)
-  return Result.map(wishOfPreset(config), (preset) => ({
+  return Result.map(decodePreset(config), (preset) => ({
     ...own,
     ...modelsOf(own, preset),
     conversation: filled(whole, preset.conversation, config),
     parameters: [
-      ...new Set([...wish.parameters, ...preset.parameters.filter((name) => !(saysFormat && formats.has(name)))])
+      ...new Set([...content.parameters, ...preset.parameters.filter((name) => !(saysFormat && formats.has(name)))])
     ],
-    budgetCents: wish.budgetCents ?? preset.budgetCents,
+    budgetCents: content.budgetCents ?? preset.budgetCents,
     auto: saysAuto(body) ? own.auto : { ...own.auto, options: preset.auto.options }
   }))
 }
