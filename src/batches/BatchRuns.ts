@@ -46,7 +46,7 @@ const LINES_PER_ACCOUNT = 16
 const SLICE_MS = 20_000
 
 /** How many lines may be found waiting before the batch starts no more for a while. The obstacle probably affects all lines. */
-const MOST_WAITING = 32
+const MAX_WAITING = 32
 
 /** How long a batch pauses when its lines have to wait. */
 const PAUSE = "5 seconds"
@@ -154,13 +154,13 @@ const goneLine = ({ requests }: Deps, { account_id, id }: BatchRow, index: numbe
   })
 
 /** How many batches a node remembers waiting lines for. It does not learn of batches that end on other nodes. */
-const MOST_REMEMBERED = 64
+const MAX_REMEMBERED = 64
 
 const remember = ({ late: remembered }: Deps, id: string, late: Set<number>): void => {
   remembered.delete(id)
   if (late.size === 0) return
   const [oldest] = remembered.keys()
-  if (oldest !== undefined && remembered.size >= MOST_REMEMBERED) remembered.delete(oldest)
+  if (oldest !== undefined && remembered.size >= MAX_REMEMBERED) remembered.delete(oldest)
   remembered.set(id, late)
 }
 
@@ -188,7 +188,7 @@ const serveSome = (deps: Deps, batch: BatchRow, lines: InputLines | undefined, p
         if (end === undefined) {
           if (stopped) return
           late.add(index)
-          if (++waiting >= MOST_WAITING) stopped = true
+          if (++waiting >= MAX_WAITING) stopped = true
           return
         }
         late.delete(index)
@@ -201,7 +201,7 @@ const serveSome = (deps: Deps, batch: BatchRow, lines: InputLines | undefined, p
     const order = [...pending.filter((index) => !late.has(index)), ...pending.filter((index) => late.has(index))]
     yield* Effect.forEach(order, serveOne, { concurrency: LINES_PER_BATCH, discard: true })
     remember(deps, batch.id, late)
-    return waiting >= MOST_WAITING || (waiting > 0 && ended === 0)
+    return waiting >= MAX_WAITING || (waiting > 0 && ended === 0)
   }).pipe(Effect.scoped)
 
 /**

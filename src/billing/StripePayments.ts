@@ -55,7 +55,7 @@ const unlessMissing = (error: unknown): undefined => {
 }
 
 /** The number of idempotency keys of one top-up. Each failure of Stripe's own uses up one. */
-const MOST_KEYS = 10
+const MAX_KEYS = 10
 
 /** Stripe also keeps its own failures under the idempotency key, and repeats them for a day. */
 const isToldAgain = (error: unknown): boolean =>
@@ -76,7 +76,7 @@ const openCheckout = async (
   try {
     return await stripe.checkout.sessions.create(paramsOf(request), { idempotencyKey })
   } catch (error) {
-    if (!isToldAgain(error) || failures + 1 >= MOST_KEYS) throw error
+    if (!isToldAgain(error) || failures + 1 >= MAX_KEYS) throw error
     return openCheckout(stripe, request, failures + 1)
   }
 }

@@ -34,16 +34,16 @@ import {
 } from "./TopUpsSql.ts"
 
 /** When the gateway first asks the processor about a top-up. A customer pays within minutes, and events arrive within seconds. */
-const LEAST_ASK_MS = 10 * 60_000
+const MIN_ASK_MS = 10 * 60_000
 
 /** The longest interval between questions to the processor. Bank debits take days, and a lost event must not add another day. */
-const MOST_ASK_MS = 6 * 3_600_000
+const MAX_ASK_MS = 6 * 3_600_000
 
 /** How long a checkout can be paid; Stripe's own limit. */
 const LIFE_MS = 24 * 3_600_000
 
 /** The maximum number of open top-ups of an account: more than an owner pays at once, and few enough to query. */
-const MOST_OPEN = 20
+const MAX_OPEN = 20
 
 /** The time after which an unknown checkout counts as not opened. Stripe's client gives up earlier. */
 const OPENING_MS = 60_000
@@ -141,7 +141,7 @@ interface Deps {
 
 const notSetUp = failure({ _tag: "ServiceUnavailable", detail: "Payments are not set up on this gateway" })
 
-const tooManyOpen = conflict(`An account has at most ${MOST_OPEN} open top-ups`)
+const tooManyOpen = conflict(`An account has at most ${MAX_OPEN} open top-ups`)
 
 const topUpOrNotFound = (row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure> =>
   row === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "top-up", id })) : Effect.succeed(row)
@@ -152,7 +152,7 @@ const create = ({ audit, processor, sql }: Deps, request: NewTopUp, returnUrl: s
     const { accountId, actor, amountCents, id } = request
     yield* lockAccount(sql, accountId)
     const open = yield* countOpen(sql, { accountId, processor: processor.name, openingMs: OPENING_MS })
-    if (open >= MOST_OPEN) return yield* tooManyOpen
+    if (open >= MAX_OPEN) return yield* tooManyOpen
     yield* audit.append({
       accountId,
       actor,
@@ -166,7 +166,7 @@ const create = ({ audit, processor, sql }: Deps, request: NewTopUp, returnUrl: s
       amountCents,
       returnUrl,
       processor: processor.name,
-      askMs: LEAST_ASK_MS
+      askMs: MIN_ASK_MS
     })
   })
 
@@ -309,8 +309,8 @@ const sweep = (deps: Deps, processor: Processor): Effect.Effect<number, Unavaila
       takeDue(deps.sql, {
         processor: processor.name,
         limit: SWEEP_BATCH,
-        leastMs: LEAST_ASK_MS,
-        mostMs: MOST_ASK_MS,
+        leastMs: MIN_ASK_MS,
+        mostMs: MAX_ASK_MS,
         lifeMs: LIFE_MS
       })
     )

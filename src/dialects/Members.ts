@@ -156,7 +156,7 @@ export const firstUnknownMember = (ast: SchemaAST.AST): ((value: unknown) => Unk
 }
 
 /** The maximum number of ignored fields that are named, because a header has no room for more. */
-const MOST_IGNORED = 32
+const MAX_IGNORED = 32
 
 /** Finds the unknown fields within some members of a value, by path, at most 32. The schema reports all other mistakes. */
 export const ignoredWithin = (
@@ -166,7 +166,7 @@ export const ignoredWithin = (
   const known = SchemaAST.isObjects(ast) ? ast.propertySignatures : []
   const checks = names.map((name) => [name, checkOf(known.find((one) => one.name === name)?.type)] as const)
   return (value) => {
-    const budget = { left: MOST_IGNORED, types: false }
+    const budget = { left: MAX_IGNORED, types: false }
     return checks.flatMap(([name, check]) => {
       const member = value[name]
       if (typeof member !== "object" || member === null) return []

@@ -69,16 +69,16 @@ const decoded = (step: string): string => {
 }
 
 /** The levels that the inliner follows. Deeper schemas become any object. */
-const MOST_LEVELS = 64
+const MAX_LEVELS = 64
 
 /** How often a definition may contain itself. The inliner uses fewer turns when the result would be too large. */
-const MOST_TURNS = 2
+const MAX_TURNS = 2
 
 /** The most characters of an inlined schema per character of the original. */
 const GROWTH = 4
 
 /** A schema may always grow to this many characters. */
-const LEAST_ROOM_CHARS = 16_384
+const MIN_ROOM_CHARS = 16_384
 
 /** Members that describe a schema and do not change which values it accepts. */
 const ANNOTATIONS = new Set(["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"])
@@ -104,7 +104,7 @@ class Inliner {
   schema(schema: Json, levels: number): Json {
     const { $ref: reference, $defs: _, definitions: __, ...rest } = schema
     this.#left -= sizeOf(rest)
-    if (this.#left < 0 || levels > MOST_LEVELS) return cut(rest)
+    if (this.#left < 0 || levels > MAX_LEVELS) return cut(rest)
     const inner = mapSchemas(rest, (one) => this.schema(one, levels + 1))
     return typeof reference === "string" ? this.#referring(inner, reference, levels) : inner
   }
@@ -144,8 +144,8 @@ const cut = ({ description, type }: Json): Json => ({
  * becomes any object after some levels. The schema grows to a bounded size. References to other documents are left out.
  */
 export const inlineRefs = (schema: Json): Json => {
-  const room = Math.max(LEAST_ROOM_CHARS, JSON.stringify(schema).length * GROWTH)
-  for (let turns = MOST_TURNS; ; turns--) {
+  const room = Math.max(MIN_ROOM_CHARS, JSON.stringify(schema).length * GROWTH)
+  for (let turns = MAX_TURNS; ; turns--) {
     const inliner = new Inliner(schema, turns, room)
     const inlined = inliner.schema(schema, 0)
     if (inliner.isWhole || turns === 0) return inlined

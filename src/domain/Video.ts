@@ -78,20 +78,20 @@ export type VideoStep =
  * The most submissions of a job with an unknown outcome. More than one, because the customer has paid for a clip and a process may die
  * at any time. Few, because a provider may have accepted each of them, at the operator's cost.
  */
-export const MOST_SUBMISSIONS = 3
+export const MAX_SUBMISSIONS = 3
 
 /** After this many failed tries in a row, over about three minutes, a job fails and is refunded. A customer should not wait longer. */
-export const MOST_REFUSED_ROUNDS = 8
+export const MAX_REFUSED_ROUNDS = 8
 
 /** The most tries to download an image or a clip. A slow or unreachable host keeps other jobs waiting. */
-export const MOST_FETCHES = 2
+export const MAX_FETCHES = 2
 
 /**
  * After this many answers in a row that the provider does not know the job, the job is lost. One such answer proves nothing, because a
  * provider may not know a new job everywhere at once. They are counted apart from other faults, because one such answer after an outage
  * means no more than one at any other time.
  */
-export const MOST_LOST = 3
+export const MAX_LOST = 3
 
 const nothing: VideoStep = { _tag: "Nothing" }
 
@@ -132,15 +132,15 @@ const fromQueued = (recorded: RecordedVideo, event: VideoEvent): VideoStep => {
     case "Submitted":
       return goes(recorded, "processing", { polls: 0, faults: 0, lost: 0 })
     case "NotTaken":
-      return faults + 1 >= MOST_REFUSED_ROUNDS
+      return faults + 1 >= MAX_REFUSED_ROUNDS
         ? notTaken()
         : goes(recorded, "queued", { submissions: Math.max(0, submissions - 1), faults: faults + 1 })
     case "NotFetched":
-      return faults + 1 >= MOST_FETCHES
+      return faults + 1 >= MAX_FETCHES
         ? fails(recorded, "validation_error", `${event.message.replace(/\.$/, "")}. ${NOT_CHARGED}`)
         : goes(recorded, "queued", { faults: faults + 1 })
     case "Unclear":
-      return submissions >= MOST_SUBMISSIONS ? notTaken() : goes(recorded, "queued", { faults: faults + 1 })
+      return submissions >= MAX_SUBMISSIONS ? notTaken() : goes(recorded, "queued", { faults: faults + 1 })
     default:
       return nothing
   }
@@ -174,7 +174,7 @@ const fromProcessing = (recorded: RecordedVideo, event: VideoEvent): VideoStep =
     case "Broke":
       return fails(recorded, "generation_failed", `The provider failed to create this video. ${NOT_CHARGED}`)
     case "Lost":
-      return lost + 1 < MOST_LOST
+      return lost + 1 < MAX_LOST
         ? goes(recorded, "processing", { faults: faults + 1, lost: lost + 1 })
         : fails(recorded, "generation_failed", `The provider no longer knows this video. ${NOT_CHARGED}`)
     default:

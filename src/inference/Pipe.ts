@@ -9,7 +9,7 @@ import type { StreamItem } from "../domain/Answer.ts"
 export type TakeItems = (items: ReadonlyArray<StreamItem>, more: () => void) => boolean
 
 /** The maximum number of items that wait for a slow reader. Beyond it, the provider is slowed down. */
-const MOST_WAITING = 256
+const MAX_WAITING = 256
 
 /** A reader that takes nothing for this long counts as disconnected. */
 const READER_PATIENCE = "1 minute"
@@ -62,7 +62,7 @@ export class Pipe {
     this.#looks = 0
     if (this.#ready) this.#give([item])
     else this.#waiting.push(item)
-    return this.#waiting.length < MOST_WAITING
+    return this.#waiting.length < MAX_WAITING
   }
 
   /** Writes the last item, for which there is always space. */
@@ -74,7 +74,7 @@ export class Pipe {
   /** Waits for space. After a minute without any, the reader counts as disconnected. */
   get room(): Effect.Effect<void> {
     const waited = Effect.callback<void>((resume) => {
-      if (this.#left || this.#waiting.length < MOST_WAITING) return resume(Effect.void)
+      if (this.#left || this.#waiting.length < MAX_WAITING) return resume(Effect.void)
       const room = () => resume(Effect.void)
       this.#room = room
       return Effect.sync(() => (this.#room = undefined))

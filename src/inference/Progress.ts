@@ -9,7 +9,7 @@ const textOf = (event: OutputEvent): string =>
   event._tag === "ToolStart" ? event.name : "text" in event ? event.text : ""
 
 /** The most UTF-8 bytes of one UTF-16 code unit. */
-const MOST_BYTES = 3
+const MAX_BYTES = 3
 
 /** Counts the output tokens of a stream without storing the stream. */
 export class Progress {
@@ -41,7 +41,7 @@ export class Progress {
 
   /** An upper bound for the delivered tokens including this piece, without counting them. */
   atMostWith(piece: ReadonlyArray<OutputEvent>): number {
-    return piece.reduce((sum, event) => sum + MOST_BYTES * textOf(event).length, this.atMost)
+    return piece.reduce((sum, event) => sum + MAX_BYTES * textOf(event).length, this.atMost)
   }
 
   /** The exact count of delivered tokens including this piece. */

@@ -8,7 +8,7 @@ export interface EmailText {
 }
 
 /** The maximum number of notifications that an email lists one by one. */
-const MOST_LISTED = 20
+const MAX_LISTED = 20
 
 type Notification = NotificationGroup["notifications"][number]
 
@@ -117,8 +117,8 @@ const listed = (
   notifications: ReadonlyArray<Notification>,
   line: (notification: Notification) => string
 ): ReadonlyArray<string> => {
-  const more = notifications.length - MOST_LISTED
-  return [...notifications.slice(0, MOST_LISTED).map(line), ...(more > 0 ? [`And ${more} more.`] : [])]
+  const more = notifications.length - MAX_LISTED
+  return [...notifications.slice(0, MAX_LISTED).map(line), ...(more > 0 ? [`And ${more} more.`] : [])]
 }
 
 const writers = {

@@ -212,7 +212,7 @@ export const movementsFor = (
     FROM transfer WHERE (debit = ${accountId} OR credit = ${accountId}) AND request_id = ${requestId} ORDER BY id`
 
 /** The maximum number of requests that one page of all accounts examines. In the database's memory they take a tenth of a second. */
-const MOST_EXAMINED = 10_000
+const MAX_EXAMINED = 10_000
 
 /** The filters of a page of the requests of all accounts; null matches everything. */
 export interface AnySearch {
@@ -231,14 +231,14 @@ export interface AnyRow extends RequestRow {
   readonly email: string
 }
 
-/** Returns the newest requests of all accounts that match among the `MOST_EXAMINED` before this one. */
+/** Returns the newest requests of all accounts that match among the `MAX_EXAMINED` before this one. */
 export const requestsOfAll = (
   sql: Sql,
   { after, limit, model, operation, provider, status }: AnySearch
 ): Rows<AnyRow> =>
   sql<AnyRow>`SELECT r.*, a.email FROM (
       SELECT * FROM (
-        SELECT ${columns(sql)} FROM request WHERE id < COALESCE(${after}::text, 'req_z') ORDER BY id DESC ${limitTo(sql, MOST_EXAMINED)}
+        SELECT ${columns(sql)} FROM request WHERE id < COALESCE(${after}::text, 'req_z') ORDER BY id DESC ${limitTo(sql, MAX_EXAMINED)}
       ) AS near
       WHERE (${status}::text IS NULL OR status = ${status}) AND (${provider}::text IS NULL OR provider = ${provider})
         AND (${operation}::text IS NULL OR operation = ${operation})
@@ -250,7 +250,7 @@ export const requestsOfAll = (
 export const examinedTo = (sql: Sql, after: string | null): Effect.Effect<string | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<{ id: string }>`SELECT id FROM request WHERE id < COALESCE(${after}::text, 'req_z')
-      ORDER BY id DESC LIMIT 1 OFFSET ${MOST_EXAMINED - 1}`,
+      ORDER BY id DESC LIMIT 1 OFFSET ${MAX_EXAMINED - 1}`,
     (rows) => rows[0]?.id
   )
 

@@ -109,7 +109,7 @@ const verdict = (scores: Scores): { readonly task: Task; readonly confident: boo
 const FOREIGN_SHARE = 0.3
 
 /** Requires more than one small word, because a single one may be a name or a variable. */
-const LEAST_FOREIGN = 1.5
+const MIN_FOREIGN = 1.5
 
 /** How many characters are enough to tell the language. */
 const LANGUAGE_LENGTH = 1_500
@@ -135,5 +135,5 @@ export const isMultilingual = (text: string): boolean => {
   const others = countOf(sample, /(?!\p{Script=Latin}|\p{Script=Greek})\p{L}/gu)
   if (others / letters >= FOREIGN_SHARE) return true
   const evidence = countOf(sample, foreign) + 0.5 * countOf(sample, marks)
-  return evidence >= LEAST_FOREIGN && evidence > 1.5 * countOf(sample, english)
+  return evidence >= MIN_FOREIGN && evidence > 1.5 * countOf(sample, english)
 }

@@ -63,7 +63,7 @@ const UNKNOWN_MS = 1_000
 export const LOWEST_SUCCESS_RATE = 0.8
 
 /** Keeps a price of zero comparable and is negligible beside any other price. */
-const LEAST_PRICE_USD = 1e-9
+const MIN_PRICE_USD = 1e-9
 
 /** The share of requests that try a little-known provider first. */
 export const EXPLORATION_SHARE = 0.02
@@ -139,7 +139,7 @@ export const score = (
 ): number => {
   const weight = weights[strategy]
   return (
-    part(weight.price, priceUsd + LEAST_PRICE_USD) -
+    part(weight.price, priceUsd + MIN_PRICE_USD) -
     part(weight.successRate, expected.successRate) +
     part(weight.medianTtft, expected.medianTtftMs) +
     part(weight.p50, expected.p50Ms) +

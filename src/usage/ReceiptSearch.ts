@@ -68,7 +68,7 @@ const disjoint = (ranges: ReadonlyArray<Range>): ReadonlyArray<Range> => {
 const WINDOW_MS = 31 * DAY_MS
 
 /** The maximum number of ranges of one statement. Each may have many thousands of requests. */
-const MOST_RANGES = 64
+const MAX_RANGES = 64
 
 /** Looks at one request after the other, from the newest on, down to those that are rolled up. */
 const makeWalk = (sql: SqlClient.SqlClient, { page, part }: SearchOptions) =>
@@ -110,7 +110,7 @@ const makeSkip = (sql: SqlClient.SqlClient) =>
       const window = laterOf(last, firstRequestIdAt(Math.max(0, beforeMs - WINDOW_MS)))
       const hours = { fromTime: new Date(timeOfRequestId(window) - DAY_MS), untilTime: new Date(beforeMs + DAY_MS) }
       const ranges = disjoint(yield* rangesOf(sql, accountId, wanted, { before, from: window, ...hours }))
-      for (let at = 0, some = 1; at < ranges.length; at += some, some = Math.min(MOST_RANGES, some * 2)) {
+      for (let at = 0, some = 1; at < ranges.length; at += some, some = Math.min(MAX_RANGES, some * 2)) {
         const part = ranges.slice(at, at + some)
         const span = { before, from: window, ranges: part }
         found.push(...(yield* requestsIn(sql, accountId, wanted, span, limit + 1 - found.length)))

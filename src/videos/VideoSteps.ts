@@ -5,7 +5,7 @@ import type { Attempt } from "../domain/Plan.ts"
 import type { Model } from "../domain/Model.ts"
 import type { UnitPrice } from "../domain/Pricing.ts"
 import {
-  MOST_SUBMISSIONS,
+  MAX_SUBMISSIONS,
   transition,
   type VideoEvent,
   type RecordedVideo,
@@ -66,7 +66,7 @@ export const LEASE_MS = {
 } as const
 
 /** The maximum number of submission attempts that the receipt lists. */
-const MOST_ATTEMPTS = 16
+const MAX_ATTEMPTS = 16
 
 /** The caller has already been answered, so the limits need not consider a waiting client. */
 const within = (
@@ -127,7 +127,7 @@ const apply = (
     const wait = waitMs(step, yield* Random.next)
     const { _tag, ...recorded } = step
     const { attempts, provider, ticket } = { ...row, ...change }
-    const going = { ...recorded, provider, ticket, attempts: attempts.slice(-MOST_ATTEMPTS), waitMs: wait }
+    const going = { ...recorded, provider, ticket, attempts: attempts.slice(-MAX_ATTEMPTS), waitMs: wait }
     const gone = yield* deps.jobs.goOn(row, going)
     return gone === undefined ? leaseLost(event) : { row: gone, event, step, waitMs: wait }
   }).pipe(Effect.uninterruptible)
@@ -272,7 +272,7 @@ const tooSlow: MediaRefusal = {
  */
 const handIn = (deps: VideoDeps, at: LeasedJob): Effect.Effect<StepResult, Unavailable> => {
   const { account_id: accountId, parameters, submissions } = at.row
-  if (submissions >= MOST_SUBMISSIONS) return apply(deps, at, { _tag: "Unclear" })
+  if (submissions >= MAX_SUBMISSIONS) return apply(deps, at, { _tag: "Unclear" })
   const { imageUrl, referenceImages, referenceVideo } = parameters
   const light = imageUrl === undefined && referenceImages.length === 0 && referenceVideo === undefined
   const fetched: Effect.Effect<VideoMedia, MediaRefusal> = light

@@ -52,19 +52,19 @@ export interface VideosOptions {
 }
 
 /** The maximum number of unfinished jobs per account: with two new ones a minute, this allows each the longest possible duration. */
-export const MOST_UNFINISHED = 50
+export const MAX_UNFINISHED = 50
 
 /** The wait suggested to an account at that limit. */
 const UNFINISHED_RETRY_SECONDS = 30
 
 /** A job outlives its idempotency key, which lasts a day. */
-const LEAST_RETENTION = Duration.hours(25)
+const MIN_RETENTION = Duration.hours(25)
 
 /** A charge lasts this much longer than its job may take, so that the job ends first. */
 const CHARGE_BEYOND_DEADLINE = "15 minutes"
 
 /** The shortest interval between progress checks that a client's requests cause, in milliseconds. */
-const LEAST_BETWEEN_CHECKS_MS = 2_000
+const MIN_BETWEEN_CHECKS_MS = 2_000
 
 /** A job that has been due for this long without a worker has lost its queue entry. */
 const UNATTENDED_MS = 60_000
@@ -230,7 +230,7 @@ const sell = (deps: SubmitDeps, request: VideoRequest, planned: VideoPlan) => {
     const admitted = yield* admit(metered, paid, planned, { atLeast: charged, upTo: charged })
     if ("claimedBy" in admitted || "_tag" in admitted) return admitted
     metrics.ledger.closed()
-    const most = admitted.request.principal.mostVideos ?? MOST_UNFINISHED
+    const most = admitted.request.principal.mostVideos ?? MAX_UNFINISHED
     if ((yield* jobs.unfinished(request.principal.accountId)) >= most) return yield* tooMany(most)
     const id = newResourceId()
     const { keyId, accountId } = request.principal
@@ -274,7 +274,7 @@ const status = (deps: SubmitDeps, accountId: string, id: string): Effect.Effect<
     const row = isResourceId(id) ? yield* jobs.find(id) : undefined
     if (row === undefined || row.account_id !== accountId) return yield* notFound(id)
     if (row.completed_at !== null || (row.state === "queued" && !row.overdue)) return viewOf(row, media.urlOf)
-    const taken = yield* jobs.take(id, { forMs: LEASE_MS.state, idleMs: LEAST_BETWEEN_CHECKS_MS })
+    const taken = yield* jobs.take(id, { forMs: LEASE_MS.state, idleMs: MIN_BETWEEN_CHECKS_MS })
     if (taken === undefined) return viewOf((yield* jobs.find(id)) ?? row, media.urlOf)
     const result = yield* runStep(deps, taken, false)
     if (result.event._tag === "Ready") yield* storeErrors(queue.enqueue("videos", id))
@@ -319,7 +319,7 @@ const sweep = (deps: SubmitDeps): Effect.Effect<number, Unavailable> =>
         ),
       { discard: true }
     )
-    yield* deps.jobs.forget(Duration.toMillis(Duration.max(deps.options.retention, LEAST_RETENTION)))
+    yield* deps.jobs.forget(Duration.toMillis(Duration.max(deps.options.retention, MIN_RETENTION)))
     return found.length
   })
 

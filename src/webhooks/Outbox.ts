@@ -31,7 +31,7 @@ import type { Attempt, Message } from "./Sender.ts"
 import type { SealedSecrets } from "./WebhooksSql.ts"
 
 /** The maximum concurrent deliveries to one endpoint, across all nodes. Two nodes that claim at the same moment may exceed it once. */
-export const MOST_PER_ENDPOINT = 4
+export const MAX_PER_ENDPOINT = 4
 
 /** Longer than any attempt takes, so that a living node's attempt is never repeated. */
 const LEASE_MS = 60_000
@@ -104,7 +104,7 @@ export class Outbox extends Context.Service<
           claim: (limit) =>
             Effect.suspend(() => {
               const claim = newResourceId()
-              const options = { claim, limit, each: MOST_PER_ENDPOINT, leaseMs: LEASE_MS, sealedWith }
+              const options = { claim, limit, each: MAX_PER_ENDPOINT, leaseMs: LEASE_MS, sealedWith }
               return Effect.map(storeErrors(claimDue(sql, options)), (rows) =>
                 rows.map((row) => claimedDeliveryOf(row, claim, secrets))
               )

@@ -16,7 +16,7 @@ const GRACE_MS = 60_000
 const ABANDONED_MS = 120_000
 
 /** The maximum count of waiting jobs per queue, so that a long queue does not make the query slow. */
-const MOST_JOBS = 10_000
+const MAX_JOBS = 10_000
 
 const QUEUES = ["videos", "batches"] as const
 
@@ -84,7 +84,7 @@ export const layer = (interval: Duration.Input) =>
         const { bavail, blocks, bsize } = yield* Effect.promise(() => statfs(path))
         disk = { free: bavail * bsize, size: blocks * bsize }
         overdue = yield* countOverdue(sql, GRACE_MS)
-        const found = yield* backlogOf(sql, QUEUES, { abandonedMs: ABANDONED_MS, most: MOST_JOBS })
+        const found = yield* backlogOf(sql, QUEUES, { abandonedMs: ABANDONED_MS, most: MAX_JOBS })
         queues = new Map(found.map((one) => [one.queue, one]))
         outbox = yield* outboxBacklog(sql)
       })

@@ -12,7 +12,7 @@ import { seldomWhenIdle } from "./Idle.ts"
 export const DAILY_MONEY_INTERVAL = "10 seconds"
 
 /** The maximum number of groups in a read: more than a catalogue has providers. */
-const MOST_PROVIDERS = 1_000
+const MAX_PROVIDERS = 1_000
 
 type Figures = Pick<MarginRow, "absorbed" | "attempt_cost" | "provider_cost" | "requests" | "revenue" | "uncosted">
 
@@ -90,7 +90,7 @@ export const layer = (interval: Duration.Input, providers: ReadonlyArray<string>
           to: today,
           accountId: undefined,
           play: false,
-          limit: MOST_PROVIDERS,
+          limit: MAX_PROVIDERS,
           cursor: undefined
         })
         for (const { provider } of rows) register(provider)

@@ -8,7 +8,7 @@ import { seldomWhenIdle } from "./Idle.ts"
  * The maximum number of deliveries that a node sends at once. It is high enough that endpoints which time out, each with a few
  * deliveries, leave room for others.
  */
-const MOST_UNDER_WAY = 512
+const MAX_UNDER_WAY = 512
 
 /** How soon a node notices deliveries that became due, or that other nodes wrote, while any delivery is pending. */
 const POLL = "250 millis"
@@ -45,7 +45,7 @@ export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Inpu
         )
 
       const turn = Effect.gen(function* () {
-        const room = MOST_UNDER_WAY - (yield* FiberSet.size(underWay))
+        const room = MAX_UNDER_WAY - (yield* FiberSet.size(underWay))
         // Claiming and starting are not interruptible. An interruption between the two would leave a claimed delivery unsent until
         // its lease ends.
         const claimed =

@@ -23,7 +23,7 @@ const PER_SECOND = 100
 /** The pause between two turns, for commit groups and garbage collections to end. */
 const TURN_PAUSE = "2 seconds"
 /** The largest difference between the full and the empty database. */
-const MOST_DIFFERENCE = 0.1
+const MAX_DIFFERENCE = 0.1
 
 interface Side extends SeededDatabase {
   readonly name: "full" | "empty"
@@ -107,13 +107,13 @@ const rowsOf = (receipts: number, samples: Samples): ReadonlyArray<Row> => [
     samples,
     `Requests at concurrency ${CONCURRENCY}, ${receipts} receipts beside none; within 10 %`,
     { name: "requests/s", written: perSecond },
-    (ratio) => atLeast(ratio, 1 - MOST_DIFFERENCE, " ×")
+    (ratio) => atLeast(ratio, 1 - MAX_DIFFERENCE, " ×")
   ),
   ...compareSides(
     samples,
     `p50 at ${PER_SECOND} requests/s; within 10 %`,
     { name: "p50", written: milliseconds },
-    (ratio) => atMost(ratio, 1 + MOST_DIFFERENCE, " ×")
+    (ratio) => atMost(ratio, 1 + MAX_DIFFERENCE, " ×")
   ),
   ...compareSides(samples, `p99 at ${PER_SECOND} requests/s`, { name: "p99", written: milliseconds })
 ]

@@ -41,8 +41,8 @@ const SLICE_MS = 1_000
 /** Slices of a closed loop. A caller gets hundreds of answers in each, and only a few in a slice at a fixed rate. */
 const CLOSED_SECONDS = 8
 /** The most slices measured for each one that counts. */
-const MOST_SLICES = 5
-const MOST_MS = 5
+const MAX_SLICES = 5
+const MAX_MS = 5
 /** Warm-up requests for each page. */
 const WARM = 1_000
 /** Connections kept from one slice to the next. More would be idle until they close. */
@@ -217,7 +217,7 @@ const leastDisturbed = async (
   wanted: number
 ): Promise<ReadonlyArray<Pair<Timings>>> => {
   const slices: Array<{ readonly stolen: number; readonly timings: Pair<Timings> }> = []
-  for (let calm = 0; calm < wanted && slices.length < MOST_SLICES * wanted;) {
+  for (let calm = 0; calm < wanted && slices.length < MAX_SLICES * wanted;) {
     const before = stolenSeconds()
     const timings = await slice(clients)
     const stolen = stolenSeconds() - before
@@ -255,7 +255,7 @@ const rowsOf = (called: string, slices: ReadonlyArray<Pair<Timings>>, wanted: nu
   })
   const tail = (label: string, of: number) => ({
     ...row(label, 0.99, of),
-    must: atMost(at("gateway", 0.99, of), MOST_MS, " ms")
+    must: atMost(at("gateway", 0.99, of), MAX_MS, " ms")
   })
   const rows: ReadonlyArray<Row> = [row(called, 0.5, wanted), tail("– p99", wanted)]
   return slices.length === wanted

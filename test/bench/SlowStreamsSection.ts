@@ -18,10 +18,10 @@ const EVERY_MS = 1_000
 const OPENED_EVERY_MS = 4
 
 /** 500 MB in MiB. */
-const MOST_MIB = 476
+const MAX_MIB = 476
 
 /** A tenth of the time between two chunks. */
-const MOST_LATE_MS = 100
+const MAX_LATE_MS = 100
 
 interface StreamTimings {
   /** Milliseconds from the upstream's write to the client's read, for each chunk. */
@@ -117,7 +117,7 @@ export const slowStreams = Effect.fnUntraced(function* (testbed: Testbed, sample
     {
       label: `Peak memory of ${STREAMS} concurrent streams with a chunk a second`,
       gateway: mebibytes(peak),
-      must: atMost(peak, MOST_MIB, " MiB")
+      must: atMost(peak, MAX_MIB, " MiB")
     },
     { label: "– before them", gateway: mebibytes(idle) },
     { label: "– per stream", gateway: `${((1_024 * (peak - idle)) / STREAMS).toFixed(0)} KiB` },
@@ -125,7 +125,7 @@ export const slowStreams = Effect.fnUntraced(function* (testbed: Testbed, sample
       label: `– added delay of a chunk, p99 (maximum ${milliseconds(most)})`,
       baseline: milliseconds(directP99),
       gateway: milliseconds(p99),
-      must: atMost(p99 - directP99, MOST_LATE_MS, " ms")
+      must: atMost(p99 - directP99, MAX_LATE_MS, " ms")
     },
     { label: "– processor time per chunk", gateway: microseconds(1_000_000 * perPiece) }
   ]

@@ -17,7 +17,7 @@ export const SLOW = "slow"
 const DISCONNECTS_AFTER_MS = 200
 
 /** The most requests in flight. The load skips requests beyond them, so that a stalled machine does not run out of memory. */
-const MOST_IN_FLIGHT = 512
+const MAX_IN_FLIGHT = 512
 
 /** How long an open loop waits for its last answers. */
 const LAST_ANSWERS_MS = 60_000
@@ -132,7 +132,7 @@ export class SoakLoad {
       const at = tally.began + (due * 1_000) / perSecond
       const wait = at - performance.now()
       if (wait > 0) await sleep(wait)
-      if (inFlight.size >= MOST_IN_FLIGHT) {
+      if (inFlight.size >= MAX_IN_FLIGHT) {
         tally.unsent += 1
         continue
       }

@@ -22,7 +22,7 @@ const SAMPLE_MS = 10_000
 /** The share of a run that is warm-up: ten minutes of an hour. */
 const WARM_UP = 1 / 6
 /** The promised bound. */
-const MOST_MB_PER_MINUTE = 1
+const MAX_MB_PER_MINUTE = 1
 const MIB_IN_MB = 1.048_576
 
 interface Memory {
@@ -86,7 +86,7 @@ const memoryRows = (taken: ReadonlyArray<Memory>, minutes: number): ReadonlyArra
     {
       label: "Resident memory after the warm-up, by least squares",
       gateway: `${growth.toFixed(3)} MB/min`,
-      must: atMost(growth, MOST_MB_PER_MINUTE, " MB/min")
+      must: atMost(growth, MAX_MB_PER_MINUTE, " MB/min")
     },
     { label: "– first fifth → last fifth", gateway: levels("rss") },
     { label: "– heap in use", gateway: `${perMinute("heap").toFixed(3)} MB/min` },

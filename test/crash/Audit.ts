@@ -2,7 +2,7 @@
 import { nanoFromPico } from "../../src/domain/Money.ts"
 import { videoRules } from "./VideoRules.ts"
 import { QUESTION } from "./Dialects.ts"
-import { type Evidence, MOST_TOKENS_A_WORD, type Operation, type Receipt, type Usage } from "./Evidence.ts"
+import { type Evidence, MAX_TOKENS_A_WORD, type Operation, type Receipt, type Usage } from "./Evidence.ts"
 import {
   answerOf,
   answersOf,
@@ -30,7 +30,7 @@ export interface Violation {
 }
 
 /** The largest share of requests outside outages that may find the circuit breaker of every host open. */
-const MOST_BREAKERS_OPEN = 0.2
+const MAX_BREAKERS_OPEN = 0.2
 
 type Rule = (index: EvidenceIndex) => ReadonlyArray<string>
 
@@ -50,7 +50,7 @@ const leastUsage = (content: string): Usage => ({
 const mostUsage = (index: EvidenceIndex, { atMost, chunks, id }: Operation): Usage => {
   const sent = Math.max(0, ...(index.callsByOperation.get(id) ?? []).map((call) => call.sent))
   const unsent = chunks.length - Math.min(sent, chunks.length)
-  return { ...atMost, completion: atMost.completion - MOST_TOKENS_A_WORD * unsent }
+  return { ...atMost, completion: atMost.completion - MAX_TOKENS_A_WORD * unsent }
 }
 
 const sumOf = (receipts: ReadonlyArray<Receipt>): bigint =>
@@ -264,7 +264,7 @@ const failuresAreExcused: Rule = (index) =>
 const breakersStayClosed: Rule = (index) => {
   const calm = answersOf(index).filter(({ attempt }) => isCalm(index.evidence, attempt))
   const unserved = calm.filter(({ answer }) => answer.code === "no_provider_available").length
-  return unserved <= MOST_BREAKERS_OPEN * calm.length
+  return unserved <= MAX_BREAKERS_OPEN * calm.length
     ? []
     : [`${unserved} of ${calm.length} requests found every breaker open`]
 }

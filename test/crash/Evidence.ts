@@ -34,7 +34,7 @@ export interface Usage {
 }
 
 /** A chunk is one word of one or two tokens. Three keeps the tokens counted in a part below those reported for the whole. */
-export const MOST_TOKENS_A_WORD = 3
+export const MAX_TOKENS_A_WORD = 3
 
 /** One thing that a client wants, and how the upstream answers it. The client may need several attempts. */
 export interface Operation {

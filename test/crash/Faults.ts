@@ -88,8 +88,8 @@ const LONG = 0.3
 const LONG_OUTAGES = 0.2
 const SHORT_MS = 2_000
 /** The largest step of a clock. Receivers of webhooks accept five minutes. */
-const MOST_AHEAD_MS = 240_000
-const MOST_DELAY_MS = 100
+const MAX_AHEAD_MS = 240_000
+const MAX_DELAY_MS = 100
 
 /** Mostly too short for a hold to expire, sometimes longer than its whole life. */
 const durationMs = (random: Random): number =>
@@ -101,13 +101,13 @@ const faultOf = (random: Random, kind: Kind, afterMs: number): Fault => {
     case "partitions":
       return { _tag: kind, afterMs, forMs: durationMs(random) }
     case "steps":
-      return { _tag: kind, afterMs, aheadMs: Math.round((random.next() * 2 - 1) * MOST_AHEAD_MS) }
+      return { _tag: kind, afterMs, aheadMs: Math.round((random.next() * 2 - 1) * MAX_AHEAD_MS) }
     case "restarts":
       return { _tag: kind, afterMs, downMs: random.chance(LONG_OUTAGES) ? random.below(HOLD_TTL_MS + 2_000) : 0 }
     case "fills":
       return { _tag: kind, afterMs, forMs: 1_000 + random.below(3_000) }
     case "slows":
-      return { _tag: kind, afterMs, delayMs: 10 + random.below(MOST_DELAY_MS), forMs: 2_000 + random.below(4_000) }
+      return { _tag: kind, afterMs, delayMs: 10 + random.below(MAX_DELAY_MS), forMs: 2_000 + random.below(4_000) }
     default:
       return { _tag: kind, afterMs }
   }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Random } from "../ledger/Random.ts"
 import { openRequest } from "./Client.ts"
 import { bodyOf, dataOf, parsePart } from "./Dialects.ts"
-import { dialects, MOST_TOKENS_A_WORD, type Operation } from "./Evidence.ts"
+import { dialects, MAX_TOKENS_A_WORD, type Operation } from "./Evidence.ts"
 import { plainOperation, promptUsage, WORDS } from "./Workload.ts"
 
 /** An answer after which no client retries. */
@@ -28,7 +28,7 @@ export const stormOperations = (seed: number, count: number, account: string): R
     const id = `storm-${String(number).padStart(3, "0")}`
     const long = number % 3 === 0
     const chunks = Array.from({ length: long ? 7 : 2 + random.below(6) }, () => random.pick(WORDS))
-    const usage = { prompt: promptUsage(id, false), completion: MOST_TOKENS_A_WORD * chunks.length + 10 }
+    const usage = { prompt: promptUsage(id, false), completion: MAX_TOKENS_A_WORD * chunks.length + 10 }
     return plainOperation(id, account, {
       dialect: random.pick(dialects),
       idempotencyKey: `key-${id}`,

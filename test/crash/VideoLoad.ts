@@ -15,7 +15,7 @@ export const VIDEO_ACCOUNT = { name: "videos", credit: 1_000_000_000_000n } as c
 
 export const NO_VIDEOS: VideoEvidence = { submissions: [], jobs: [], webhooks: [], credited: 0n, posted: 0n }
 
-const MOST_VIDEOS = 40
+const MAX_VIDEOS = 40
 
 /** The first word of a prompt that the provider rejects. */
 const BAD = "bad"
@@ -97,7 +97,7 @@ export const submitVideos = async (
   }
 ): Promise<void> => {
   const random = new Random(options.seed * 1_013)
-  for (let number = 0; number < MOST_VIDEOS && options.keepGoing(); number++) {
+  for (let number = 0; number < MAX_VIDEOS && options.keepGoing(); number++) {
     const key = `video-${number}`
     const prompt = `${random.chance(0.2) ? BAD : "good"} video ${number}`
     const body = { model: "veo-3", prompt, duration: 4, aspect_ratio: "16:9" }

@@ -1,7 +1,7 @@
 /** The operations of clients, as a function of a seed. */
 import type { Random } from "../ledger/Random.ts"
 import { QUESTION } from "./Dialects.ts"
-import { type Behaviour, dialects, MOST_TOKENS_A_WORD, type Operation, type Usage } from "./Evidence.ts"
+import { type Behaviour, dialects, MAX_TOKENS_A_WORD, type Operation, type Usage } from "./Evidence.ts"
 import { promptOf } from "./Upstream.ts"
 
 /**
@@ -69,7 +69,7 @@ export const nextOperation = (random: Random, id: string): Operation => {
   const chunks = Array.from({ length: count }, () => random.pick(WORDS))
   const keyed = random.chance(0.5)
   const repeat = random.pick(["at once", "afterwards", undefined, undefined, undefined] as const)
-  const usage: Usage = { prompt: promptUsage(id, tools), completion: MOST_TOKENS_A_WORD * count + 10 }
+  const usage: Usage = { prompt: promptUsage(id, tools), completion: MAX_TOKENS_A_WORD * count + 10 }
   return {
     id,
     account,
@@ -92,7 +92,7 @@ export const nextOperation = (random: Random, id: string): Operation => {
 /** A plain operation that a provider answers at once, with a test's changes. */
 export const plainOperation = (id: string, account: string, more: Partial<Operation> = {}): Operation => {
   const chunks = more.chunks ?? ["sea ", "ship ", "salt "]
-  const usage = { prompt: promptUsage(id, more.tools ?? false), completion: MOST_TOKENS_A_WORD * chunks.length + 10 }
+  const usage = { prompt: promptUsage(id, more.tools ?? false), completion: MAX_TOKENS_A_WORD * chunks.length + 10 }
   return {
     id,
     account,

@@ -173,7 +173,7 @@ const traffic = (service: Service, well: Receiver, failing: Receiver) =>
   })
 
 /** The most rounds of traffic until each query must have a value. */
-const MOST_ROUNDS = 6
+const MAX_ROUNDS = 6
 
 /** The query with values in place of the dashboard's variables. */
 const concrete = (expr: string) => expr.replaceAll("$__rate_interval", "1m").replaceAll("$instance", ".*")
@@ -269,7 +269,7 @@ describe.skipIf(missing !== undefined)("Prometheus", () => {
         })
         let empty: ReadonlyArray<(typeof queries)[number]> = yield* Effect.filter(queries, hasNoValue)
         // A rate looks back one minute. A busy machine may need longer for a round, so queries without a value get further rounds.
-        for (let videos = 3; empty.length > 0 && videos <= MOST_ROUNDS; videos++) {
+        for (let videos = 3; empty.length > 0 && videos <= MAX_ROUNDS; videos++) {
           const seen = yield* samples
           yield* again
           yield* round(1, videos)

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Capability, Model, VideoFacts } from "../../src/domain/Model.ts"
 import {
   optionProblems,
-  MOST_FETCHES,
-  MOST_LOST,
-  MOST_REFUSED_ROUNDS,
-  MOST_SUBMISSIONS,
+  MAX_FETCHES,
+  MAX_LOST,
+  MAX_REFUSED_ROUNDS,
+  MAX_SUBMISSIONS,
   neededFor,
   transition,
   type VideoEvent,
@@ -133,8 +133,8 @@ describe("a video job", () => {
 
   it("is submitted a limited number of times when the outcome is unclear", () => {
     const unclear = (submissions: number) => told(recorded("queued", { submissions, faults: 0 }), events.Unclear)
-    assert.match(unclear(MOST_SUBMISSIONS - 1), /^queued/)
-    assert.strictEqual(unclear(MOST_SUBMISSIONS), "failed generation_failed, whole")
+    assert.match(unclear(MAX_SUBMISSIONS - 1), /^queued/)
+    assert.strictEqual(unclear(MAX_SUBMISSIONS), "failed generation_failed, whole")
     // A submission that no provider took does not count.
     assert.deepInclude(transition(recorded("queued", { submissions: 0 }), events.NotTaken), { submissions: 0 })
   })
@@ -144,12 +144,12 @@ describe("a video job", () => {
       told(recorded(state, more), event).split(" ", 1)[0]
     const faults = (state: VideoState, event: VideoEvent, count: number) => after(state, event, { faults: count })
     const lost = (count: number) => after("processing", events.Lost, { faults: 0, lost: count })
-    assert.strictEqual(faults("queued", events.NotTaken, MOST_REFUSED_ROUNDS - 2), "queued")
-    assert.strictEqual(faults("queued", events.NotTaken, MOST_REFUSED_ROUNDS - 1), "failed")
-    assert.strictEqual(faults("queued", events.NotFetched, MOST_FETCHES - 2), "queued")
-    assert.strictEqual(faults("queued", events.NotFetched, MOST_FETCHES - 1), "failed")
-    assert.strictEqual(lost(MOST_LOST - 2), "processing")
-    assert.strictEqual(lost(MOST_LOST - 1), "failed")
+    assert.strictEqual(faults("queued", events.NotTaken, MAX_REFUSED_ROUNDS - 2), "queued")
+    assert.strictEqual(faults("queued", events.NotTaken, MAX_REFUSED_ROUNDS - 1), "failed")
+    assert.strictEqual(faults("queued", events.NotFetched, MAX_FETCHES - 2), "queued")
+    assert.strictEqual(faults("queued", events.NotFetched, MAX_FETCHES - 1), "failed")
+    assert.strictEqual(lost(MAX_LOST - 2), "processing")
+    assert.strictEqual(lost(MAX_LOST - 1), "failed")
     for (const event of [events.NotAsked, events.NotRead, events.Lost]) {
       assert.strictEqual(faults("processing", event, 1_000), "processing")
     }

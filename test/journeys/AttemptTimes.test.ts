@@ -9,7 +9,7 @@ import { get, json, post, type Service, startService } from "../support/Service.
 const messages = [{ role: "user", content: "How long did that take?" }]
 const WAIT_MS = 150
 /** The sandbox's timer may fire up to a millisecond early. */
-const LEAST_MS = WAIT_MS - 2
+const MIN_MS = WAIT_MS - 2
 const slow = { "x-svc-sandbox": `latency_ms=${WAIT_MS}` }
 
 const works: Readonly<Record<string, object>> = {
@@ -43,7 +43,7 @@ const assertServed = (name: string, { routing, timings }: RequestReceipt) => {
   )
   const [attempt] = timings.attempts
   assert.strictEqual(timings.attempts.length, 1, name)
-  assert.isAtLeast(attempt?.duration_ms ?? 0, LEAST_MS, name)
+  assert.isAtLeast(attempt?.duration_ms ?? 0, MIN_MS, name)
   assert.isAtLeast(attempt?.start_ms ?? 0, (timings.queue_ms ?? 0) + (timings.hold_ms ?? 0))
   assert.isAtMost((attempt?.start_ms ?? 0) + (attempt?.duration_ms ?? 0), (timings.total_ms ?? 0) + 1)
 }
@@ -110,7 +110,7 @@ describe("a receipt", () => {
       const { timings } = yield* closedReceipt(service, inferenceKey, job.request_id)
       const [attempt] = timings.attempts
       assert.strictEqual(timings.attempts.length, 1)
-      assert.isAtLeast(attempt?.duration_ms ?? 0, LEAST_MS)
+      assert.isAtLeast(attempt?.duration_ms ?? 0, MIN_MS)
       assert.closeTo((attempt?.start_ms ?? 0) + (attempt?.duration_ms ?? 0), timings.total_ms ?? 0, 0.01)
     }).pipe(Effect.scoped)
   )

@@ -17,10 +17,10 @@ import { temporaryDirectory } from "../support/Directories.ts"
  * The most processor time that the event loop may take for one request, including reading and parsing. It takes 0.1 to 0.2
  * seconds on an idle machine, and more on a busy one, which shares its caches.
  */
-const MOST_BUSY_MS = 500
+const MAX_BUSY_MS = 500
 
 /** The most resident memory of the process, which usually has 300 MB. */
-const MOST_RESIDENT_MB = 1_000
+const MAX_RESIDENT_MB = 1_000
 
 const nested = (open: string, close: string): string => `${open.repeat(100_000)}1${close.repeat(100_000)}`
 const manyMembers = (count: number, prefix: string): string =>
@@ -172,7 +172,7 @@ const busyFor = <A>({ busyMs }: Stage, work: Effect.Effect<A>) =>
       const took = busyMs() - before
       if (took >= least) return { answer, least }
       least = took
-    } while (least > MOST_BUSY_MS)
+    } while (least > MAX_BUSY_MS)
     return { answer, least }
   })
 
@@ -201,7 +201,7 @@ describe("a body that is expensive to process", () => {
             // A slow request is sent up to three times, and an unknown field is ignored.
             if (answer.status === 200) answered += 3
             if (least > worst.least) worst = { name, least }
-            if (least > MOST_BUSY_MS) faults.push(`${name}: busy for ${least} ms`)
+            if (least > MAX_BUSY_MS) faults.push(`${name}: busy for ${least} ms`)
             const isFine = (name.includes("unknown_member") || counting.has(id)) && answer.status === 200
             if ((answer.status < 400 || answer.status >= 500) && !isFine)
               faults.push(`${name}: ${answer.status} ${answer.text.slice(0, 100)}`)
@@ -212,7 +212,7 @@ describe("a body that is expensive to process", () => {
         console.log(`bombs: ${tried} bodies, at most ${worst.least} ms (${worst.name}), ${resident} MB`)
         assert.deepStrictEqual(faults, [])
         assert.isAbove(writes.length, 50)
-        assert.isBelow(resident, MOST_RESIDENT_MB)
+        assert.isBelow(resident, MAX_RESIDENT_MB)
         yield* chargedOnly(scene, answered)
       }).pipe(Effect.scoped),
     1_200_000
@@ -237,7 +237,7 @@ describe("a body that is expensive to process", () => {
           const [encoding, body] = inTurn(bombs, turn)
           const headers = { ...scene.credentials[credential], "content-encoding": encoding }
           const { answer, least } = yield* busyFor(scene, send(scene.api, call, headers, body))
-          if (least > MOST_BUSY_MS) faults.push(`${id} ${encoding}: busy for ${least} ms`)
+          if (least > MAX_BUSY_MS) faults.push(`${id} ${encoding}: busy for ${least} ms`)
           if (answer.status === 413) refused++
           else if (answer.status < 400 || answer.status >= 500)
             faults.push(`${id} ${encoding}: ${answer.status} ${answer.text.slice(0, 100)}`)
@@ -250,7 +250,7 @@ describe("a body that is expensive to process", () => {
         assert.deepStrictEqual(faults, [])
         // An operation that does not find its path's object reads no body.
         assert.isAtLeast(refused, writes.length - 10)
-        assert.isBelow(resident, MOST_RESIDENT_MB)
+        assert.isBelow(resident, MAX_RESIDENT_MB)
         yield* chargedOnly(scene, 0)
       }).pipe(Effect.scoped),
     600_000

@@ -29,10 +29,10 @@ const shown: Readonly<Record<string, object>> = {
 export const shownCalls = (calls: ReadonlyMap<string, Call>): ReadonlyMap<string, Call> =>
   new Map([...calls].map(([id, call]) => [id, shown[id] === undefined ? call : { ...call, body: shown[id] }]))
 
-const MOST_ITEMS = 1
+const MAX_ITEMS = 1
 
 /** The maximum number of items of an array in an example: of numbers in a vector. */
-const MOST_NUMBERS = 3
+const MAX_NUMBERS = 3
 
 const NOW = 1_790_000_000
 
@@ -81,7 +81,7 @@ export const stable = (value: unknown, name = ""): unknown => {
   if (Array.isArray(value)) {
     // Messages of a request and arrays of words keep up to eight items.
     const most =
-      typeof value[0] === "number" ? MOST_NUMBERS : typeof value[0] === "string" || name === "messages" ? 8 : MOST_ITEMS
+      typeof value[0] === "number" ? MAX_NUMBERS : typeof value[0] === "string" || name === "messages" ? 8 : MAX_ITEMS
     return value.slice(0, most).map((item) => stable(item))
   }
   if (typeof value !== "object" || value === null) return value

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
-import { MOST_LOST, MOST_REFUSED_ROUNDS, MOST_SUBMISSIONS } from "../../src/domain/Video.ts"
+import { MAX_LOST, MAX_REFUSED_ROUNDS, MAX_SUBMISSIONS } from "../../src/domain/Video.ts"
 import { LEASE_MS } from "../../src/videos/VideoSteps.ts"
 import { Media } from "../../src/platform/files/Media.ts"
 import { Unavailable } from "../../src/platform/database/Sql.ts"
@@ -97,7 +97,7 @@ describe("a step of a video job", () => {
       const { end, events, money } = yield* sold({ hosts: [host] })
       const { closed, row } = yield* end
       assert.deepInclude(row, { state: "failed", error_code: "generation_failed", refunded: true, cost: 0n })
-      assert.strictEqual(row.faults, MOST_REFUSED_ROUNDS - 1)
+      assert.strictEqual(row.faults, MAX_REFUSED_ROUNDS - 1)
       // Who fails again and again is not asked every time.
       assert.isAtLeast(host.filmed.length, 2)
       assert.deepInclude(closed, { usage: { units: 0, unit: "second" }, basis: "none" })
@@ -124,7 +124,7 @@ describe("a step of a video job", () => {
         const { end } = yield* sold({ hosts: [host] })
         const { closed, row } = yield* end
         assert.strictEqual(row.state, "failed")
-        assert.strictEqual(host.filmed.length, MOST_SUBMISSIONS, fault._tag)
+        assert.strictEqual(host.filmed.length, MAX_SUBMISSIONS, fault._tag)
         // Each submission may have made a whole video. Providers do not bill their own errors.
         const whole = fault._tag === "ServerError" ? [] : [Number(FAL_COST), Number(FAL_COST), Number(FAL_COST)]
         assert.deepStrictEqual(
@@ -207,7 +207,7 @@ describe("a step of a video job", () => {
       host.asked = 0
       const { closed, row } = yield* (yield* sold({ hosts: [host] })).end
       assert.strictEqual(row.state, "failed")
-      assert.strictEqual(host.asked, MOST_LOST)
+      assert.strictEqual(host.asked, MAX_LOST)
       assert.deepInclude(closed.attemptCosts?.[0], { provider: "fal", nano: Number(FAL_COST), estimated: true })
     }).pipe(Effect.scoped)
   )

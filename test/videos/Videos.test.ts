@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Schedule } from "effect"
 import type { Failure } from "../../src/domain/Failure.ts"
-import { MOST_UNFINISHED, type Videos } from "../../src/videos/Videos.ts"
+import { MAX_UNFINISHED, type Videos } from "../../src/videos/Videos.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { BALANCE, FAL_COST, fails, FilmHost, OTHER_COST, scene, serverError, videoOptions } from "./videoScene.ts"
 import { withFacts } from "../support/Facts.ts"
@@ -94,14 +94,14 @@ describe("submitting a video", () => {
       const { caller, faults, finish, money, request, rows, videos } = yield* scene({ balance: 200n * FAL_COST })
       const claimed = () => videos.submit(request({ claim: claimOf("f") }))
       const first = yield* claimed()
-      const asked = Array.from({ length: MOST_UNFINISHED + 2 }, () => Effect.result(videos.submit(request())))
+      const asked = Array.from({ length: MAX_UNFINISHED + 2 }, () => Effect.result(videos.submit(request())))
       const results = yield* Effect.all(asked, { concurrency: 8 })
-      assert.strictEqual(results.filter(({ _tag }) => _tag === "Success").length, MOST_UNFINISHED - 1)
-      assert.strictEqual((yield* rows).length, MOST_UNFINISHED)
-      assert.deepStrictEqual(yield* money, { posted: (200n - BigInt(MOST_UNFINISHED)) * FAL_COST, held: 0n })
+      assert.strictEqual(results.filter(({ _tag }) => _tag === "Success").length, MAX_UNFINISHED - 1)
+      assert.strictEqual((yield* rows).length, MAX_UNFINISHED)
+      assert.deepStrictEqual(yield* money, { posted: (200n - BigInt(MAX_UNFINISHED)) * FAL_COST, held: 0n })
       assert.deepInclude(yield* reasonOf(videos.submit(request())), {
         _tag: "RateLimitExceeded",
-        limit: MOST_UNFINISHED
+        limit: MAX_UNFINISHED
       })
       assert.strictEqual((yield* claimed()).video.id, first.video.id)
       const other = yield* caller

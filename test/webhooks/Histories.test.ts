@@ -19,7 +19,7 @@ const TYPES: ReadonlyArray<EventType> = ["video.completed", "video.failed"]
 const STEPS = 60
 
 /** Attempts that may fail at random: fewer than the schedule has, so that no delivery is given up. */
-const MOST_FAILURES = 5
+const MAX_FAILURES = 5
 
 const attempt = (status: number | undefined): Attempt => ({
   startedAt: new Date(),
@@ -46,7 +46,7 @@ const tell = (claimed: ClaimedDelivery, random: Random, { told, underWay }: Note
   Effect.gen(function* () {
     const [outbox, sql] = [yield* Outbox, yield* SqlClient.SqlClient]
     for (let turns = random.below(4); turns > 0; turns--) yield* Effect.yieldNow
-    const fails = (claimed.again || claimed.step < MOST_FAILURES) && random.chance(0.35)
+    const fails = (claimed.again || claimed.step < MAX_FAILURES) && random.chance(0.35)
     const dies = random.chance(0.1)
     if (!fails) told.add(pairOf(claimed.endpointId, claimed.message.eventId))
     // From here on another may have it.

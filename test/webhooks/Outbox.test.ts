@@ -3,7 +3,7 @@ import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../src/account/Audit.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
-import { type ClaimedDelivery, MOST_PER_ENDPOINT, Outbox } from "../../src/webhooks/Outbox.ts"
+import { type ClaimedDelivery, MAX_PER_ENDPOINT, Outbox } from "../../src/webhooks/Outbox.ts"
 import { DELAYS_MS, LONGEST_GAP_MS } from "../../src/webhooks/Schedule.ts"
 import type { Attempt } from "../../src/webhooks/Sender.ts"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
@@ -77,7 +77,7 @@ describe("claims", () => {
         const more = yield* outbox.claim(100)
         assert.deepStrictEqual(
           endpointsOf(more),
-          Array.from({ length: MOST_PER_ENDPOINT - 1 }, () => busy.id)
+          Array.from({ length: MAX_PER_ENDPOINT - 1 }, () => busy.id)
         )
         assert.deepStrictEqual(yield* outbox.claim(100), [])
         yield* outbox.note(more[0]!, attempt(200))
@@ -97,7 +97,7 @@ describe("claims", () => {
         const [probe, ...none] = yield* outbox.claim(100)
         assert.deepStrictEqual(none, [])
         yield* outbox.note(probe!, attempt(204))
-        assert.lengthOf(yield* outbox.claim(100), MOST_PER_ENDPOINT)
+        assert.lengthOf(yield* outbox.claim(100), MAX_PER_ENDPOINT)
       })
     )
   )
@@ -123,7 +123,7 @@ describe("claims", () => {
         const { publish, register } = yield* webhookAccount
         const outbox = yield* Outbox
         for (let made = 0; made < 20; made++) yield* register(closed)
-        for (let sent = 0; sent < MOST_PER_ENDPOINT; sent++) yield* publish()
+        for (let sent = 0; sent < MAX_PER_ENDPOINT; sent++) yield* publish()
         const all = yield* Effect.forEach(
           Array.from({ length: 8 }),
           () => Effect.flatMap(outbox.claim(30), (some) => Effect.map(outbox.claim(30), (more) => [...some, ...more])),
@@ -132,7 +132,7 @@ describe("claims", () => {
         const ids = all.flat().map(({ id }) => id)
         assert.lengthOf(new Set(ids), ids.length)
         const rest = yield* outbox.claim(100)
-        assert.lengthOf([...ids, ...rest], 20 * MOST_PER_ENDPOINT)
+        assert.lengthOf([...ids, ...rest], 20 * MAX_PER_ENDPOINT)
       })
     )
   )
@@ -219,7 +219,7 @@ describe("claims", () => {
           return { claimed, rows: after - before }
         }).pipe(sql.withTransaction)
         const fresh = yield* claims
-        assert.lengthOf(fresh.claimed, 19 + MOST_PER_ENDPOINT)
+        assert.lengthOf(fresh.claimed, 19 + MAX_PER_ENDPOINT)
         assert.isAtLeast(fresh.rows, fresh.claimed.length)
         assert.isBelow(fresh.rows, 1_000)
         yield* sql`VACUUM ANALYZE webhook_delivery`

@@ -15,7 +15,7 @@ interface Target {
   readonly choose: () => void
 }
 
-const MOST_SHOWN = 12
+const MAX_SHOWN = 12
 
 /** The pages of the documentation in the palette. */
 const docs = [
@@ -64,7 +64,7 @@ const useTargets = (): ((words: string) => ReadonlyArray<Target>) => {
     if (id !== undefined) return [{ name: id, kind: "Receipt", icon: "requests", choose: to(`/requests/${id}`) }]
     return [...pages, ...manuals, ...(wanted === "" ? [] : things), ...themes]
       .filter(({ name }) => name.toLowerCase().includes(wanted))
-      .slice(0, MOST_SHOWN)
+      .slice(0, MAX_SHOWN)
   }
 }
 

@@ -34,7 +34,7 @@ const BOTTOM = 22
 const TOP = 8
 const TIP_PX = 240
 const LETTER_PX = 7
-const MOST_IN_TIP = 12
+const MAX_IN_TIP = 12
 
 /** A reference for an element, and its width. The component renders again when the width changes. */
 const useWidth = () => {
@@ -61,7 +61,7 @@ const Tip = ({ at, chart, left }: { at: number; chart: TimeSeriesProps; left: nu
     <div className="tip" style={{ left }}>
       <div className="strong">{chart.buckets[at]?.long}</div>
       <ul>
-        {rows.slice(0, MOST_IN_TIP).map(({ colour, name, value }) => (
+        {rows.slice(0, MAX_IN_TIP).map(({ colour, name, value }) => (
           <li key={name}>
             <span className={`swatch series-${colour}`} />
             <span className="clip">{name}</span>

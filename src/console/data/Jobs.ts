@@ -9,7 +9,7 @@ const RUNNING_MS = 2_000
 const IDLE_MS = 15_000
 
 /** The maximum number of videos, batches or files that a page lists. */
-export const MOST_JOBS = 100
+export const MAX_JOBS = 100
 
 /** Whether a video still waits or renders. */
 export const isVideoRunning = ({ status }: VideoJob): boolean => status === "queued" || status === "processing"
@@ -18,7 +18,7 @@ export const isVideoRunning = ({ status }: VideoJob): boolean => status === "que
 export const isBatchRunning = ({ status }: BatchObject): boolean =>
   ["validating", "in_progress", "finalizing", "cancelling"].includes(status)
 
-export const videosQuery = (limit: number = MOST_JOBS) =>
+export const videosQuery = (limit: number = MAX_JOBS) =>
   queryOptions({
     queryKey: ["videos", limit],
     refetchInterval: ({ state }) => (state.data?.some(isVideoRunning) === true ? RUNNING_MS : IDLE_MS),
@@ -29,13 +29,13 @@ export const batchesQuery = queryOptions({
   queryKey: ["batches"],
   refetchInterval: ({ state }) => (state.data?.some(isBatchRunning) === true ? RUNNING_MS : IDLE_MS),
   queryFn: async (): Promise<ReadonlyArray<BatchObject>> =>
-    (await api.call("batches.list", { query: { limit: MOST_JOBS } })).data
+    (await api.call("batches.list", { query: { limit: MAX_JOBS } })).data
 })
 
 export const filesQuery = queryOptions({
   queryKey: ["files"],
   queryFn: async (): Promise<ReadonlyArray<FileObject>> =>
-    (await api.call("files.list", { query: { limit: MOST_JOBS } })).data
+    (await api.call("files.list", { query: { limit: MAX_JOBS } })).data
 })
 
 /** Reads a file of the account and saves it as a file of the reader. */

@@ -16,7 +16,7 @@ const PAGE = 50
 const MINUTE = 60_000
 
 /** The maximum number of pages of a report that a chart or a file holds: 10,000 rows. */
-const MOST_PAGES = 100
+const MAX_PAGES = 100
 
 /** The session of the signed-in operator, or null. */
 export const operatorSessionQuery = queryOptions({
@@ -177,7 +177,7 @@ interface ReportRead extends Pick<OperatorReport, "from" | "to" | "totals"> {
   readonly rows: ReadonlyArray<ReportRow>
 }
 
-/** Revenue, cost and margin of a range of days, up to `MOST_PAGES` pages of rows. */
+/** Revenue, cost and margin of a range of days, up to `MAX_PAGES` pages of rows. */
 export const reportQuery = ({ account, by, from, to }: ReportFilters) =>
   queryOptions<ReportRead>({
     queryKey: ["operator", "report", by.join(), from, to, account],
@@ -188,7 +188,7 @@ export const reportQuery = ({ account, by, from, to }: ReportFilters) =>
       const query = { ...defined({ from, to, account_id: account }), "by[]": [...by], limit: 100 }
       let page = await operatorApi.call("operator.report", { query, signal })
       const rows: Array<ReportRow> = [...page.data]
-      for (let read = 1; read < MOST_PAGES && page.next_cursor !== null; read++) {
+      for (let read = 1; read < MAX_PAGES && page.next_cursor !== null; read++) {
         page = await operatorApi.call("operator.report", { query: { ...query, cursor: page.next_cursor }, signal })
         rows.push(...page.data)
       }

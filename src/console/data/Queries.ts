@@ -7,12 +7,12 @@ import { defined } from "./Defined.ts"
 import { forgetMemory } from "./Memory.ts"
 
 /** The maximum number of entries that a page shows of a list without a virtual table. */
-export const MOST_LISTED = 500
+export const MAX_LISTED = 500
 const PAGE = 100
 
 const MINUTE = 60_000
 
-/** Reads a list to its end, or up to `MOST_LISTED` entries. */
+/** Reads a list to its end, or up to `MAX_LISTED` entries. */
 const all = async <Id extends ListId>(
   id: Id,
   input: { readonly query?: object; readonly path?: object } = {}
@@ -21,7 +21,7 @@ const all = async <Id extends ListId>(
   const paged = { ...input, query: { limit: PAGE, ...input.query } }
   for await (const item of api.list(id, paged as never)) {
     items.push(item)
-    if (items.length >= MOST_LISTED) break
+    if (items.length >= MAX_LISTED) break
   }
   return items
 }
@@ -94,7 +94,7 @@ export const webhooksQuery = queryOptions({
 })
 
 /** The maximum number of deliveries that the page of an endpoint lists. */
-export const MOST_DELIVERIES = 50
+export const MAX_DELIVERIES = 50
 
 export const deliveriesQuery = (id: string) =>
   queryOptions({
@@ -104,7 +104,7 @@ export const deliveriesQuery = (id: string) =>
       (
         await api.call("management.webhooks.deliveries", {
           path: { webhook_id: id },
-          query: { limit: MOST_DELIVERIES }
+          query: { limit: MAX_DELIVERIES }
         })
       ).data
   })

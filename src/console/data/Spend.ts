@@ -4,7 +4,7 @@ import { api } from "./Client.ts"
 import { inTurn } from "./UsageQueue.ts"
 
 /** The maximum number of groups to which the gateway gives a series of their own. */
-export const MOST_GROUPS = 20
+export const MAX_GROUPS = 20
 
 export const spendQuery = (by: "key" | "project") =>
   queryOptions({
@@ -13,7 +13,7 @@ export const spendQuery = (by: "key" | "project") =>
     queryFn: () =>
       inTurn(() =>
         api.call("management.usage.series", {
-          query: { period: "30d", interval: "day", group_by: by, top: MOST_GROUPS }
+          query: { period: "30d", interval: "day", group_by: by, top: MAX_GROUPS }
         })
       )
   })

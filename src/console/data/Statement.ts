@@ -33,20 +33,20 @@ export interface Month {
 }
 
 /** How many years back a statement may be. Its balance follows from everything since, so older ones take longer. */
-const MOST_YEARS = 10
+const MAX_YEARS = 10
 
 /** Whether a text is a month, as `YYYY-MM`, that has begun and is at most ten years old. */
 export const isMonth = (text: string, now: number): boolean =>
-  /^\d{4}-(0[1-9]|1[0-2])$/.test(text) && text <= monthAt(now) && text >= monthsBefore(monthAt(now), 12 * MOST_YEARS)
+  /^\d{4}-(0[1-9]|1[0-2])$/.test(text) && text <= monthAt(now) && text >= monthsBefore(monthAt(now), 12 * MAX_YEARS)
 
 /** The maximum number of days of usage that one call returns. */
-const MOST_DAYS = 366
+const MAX_DAYS = 366
 
 /** Divides the time from a midnight to a moment into spans that one call each can read. */
 export const spansFrom = (start: number, end: number): ReadonlyArray<Month> => {
   const spans: Array<Month> = []
-  for (let from = start; from < end; from += MOST_DAYS * DAY)
-    spans.push({ start: from, end: Math.min(end, from + MOST_DAYS * DAY) })
+  for (let from = start; from < end; from += MAX_DAYS * DAY)
+    spans.push({ start: from, end: Math.min(end, from + MAX_DAYS * DAY) })
   return spans
 }
 

@@ -95,13 +95,13 @@ export const ago = (seconds: number, now: number = Date.now() / 1_000): string =
 }
 
 /** Growth by at least this share is written with the earlier figure, because a percentage of four digits says little. */
-const MOST_GROWTH = 9
+const MAX_GROWTH = 9
 
 /** The change of a figure from the range before to the range now, in words. `show` writes the figure. */
 export const change = (now: number, before: number, show: (figure: number) => string): string => {
   if (before === 0) return `${show(0)} in the range before`
   const by = (now - before) / before
   if (Math.abs(by) < 0.005) return "As before"
-  if (by >= MOST_GROWTH) return `▲ from ${show(before)}`
+  if (by >= MAX_GROWTH) return `▲ from ${show(before)}`
   return `${by > 0 ? "▲" : "▼"} ${rate.format(Math.abs(by))} vs before`
 }

@@ -1,7 +1,7 @@
 /** The spend of a key or a project in 30 days, and the share of its requests that failed. */
 import { useQuery } from "@tanstack/react-query"
 import { Sparkline } from "../charts/Sparkline.tsx"
-import { MOST_GROUPS, spendQuery } from "../data/Spend.ts"
+import { MAX_GROUPS, spendQuery } from "../data/Spend.ts"
 import { groupSpendOf } from "../data/GroupSpend.ts"
 import { count, share } from "../format/Figures.ts"
 import { plural } from "../format/Words.ts"
@@ -30,7 +30,7 @@ export const Spend = ({ by, id }: SpendProps) => {
       <Skeleton width={110} />
     )
   const spent = groupSpendOf(data, id)
-  if (spent === undefined) return <Unknown reason={`Only the ${MOST_GROUPS} that spent most have a figure.`} />
+  if (spent === undefined) return <Unknown reason={`Only the ${MAX_GROUPS} that spent most have a figure.`} />
   return (
     <span className="spend" title={plural(spent.requests, "request")}>
       {spent.requests === 0 ? null : <Sparkline values={spent.costs} />}

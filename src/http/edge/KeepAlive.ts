@@ -5,7 +5,7 @@ import { HttpServerResponse } from "effect/http"
 type Response = HttpServerResponse.HttpServerResponse
 
 /** The longest silence of an answer. */
-export const MOST_SILENCE = Duration.seconds(10)
+export const MAX_SILENCE = Duration.seconds(10)
 
 const EVENTS = "text/event-stream"
 
@@ -29,7 +29,7 @@ const eventsOf = ({ body, headers }: Response): Stream.Stream<Uint8Array, unknow
 
 /** Adds a comment in every interval. Each chunk of `events` is whole, so a comment never cuts one. */
 const withComments = (events: Stream.Stream<Uint8Array, unknown>) => {
-  const comments = Stream.map(Stream.drop(Stream.tick(MOST_SILENCE), 1), () => COMMENT)
+  const comments = Stream.map(Stream.drop(Stream.tick(MAX_SILENCE), 1), () => COMMENT)
   return Stream.merge(events, comments, { haltStrategy: "left" })
 }
 
@@ -41,7 +41,7 @@ export const withKeepAlive = <R>(run: Effect.Effect<Response, never, R>): Effect
   Effect.gen(function* () {
     const running = yield* Effect.forkDetach(run, { startImmediately: true })
     const early = yield* Fiber.join(running).pipe(
-      Effect.timeoutOption(MOST_SILENCE),
+      Effect.timeoutOption(MAX_SILENCE),
       Effect.onInterrupt(() => Fiber.interrupt(running))
     )
     if (Option.isSome(early)) {

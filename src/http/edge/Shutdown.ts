@@ -18,7 +18,7 @@ export interface ShutdownState {
  * Turns of the event loop after which all connections that waited at first have been accepted: the system holds no more for Node, and
  * gives them out in order. Turns and not time, because a process on a busy machine may have none for seconds.
  */
-const MOST_TURNS = 512
+const MAX_TURNS = 512
 
 /**
  * Waits until a turn of the event loop brings no connection. Node accepts one in each turn, and a server that stops listening resets
@@ -29,7 +29,7 @@ const untilNoneComes = (count: () => number): Effect.Effect<void> =>
     let [before, turns] = [-1, 0]
     const look = () => {
       const now = count()
-      if (now === before || turns === MOST_TURNS) return resume(Effect.void)
+      if (now === before || turns === MAX_TURNS) return resume(Effect.void)
       before = now
       turns += 1
       setImmediate(look)

@@ -20,8 +20,8 @@ import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** How long the input of a batch is kept, in seconds: the maximum, which is also the default, and the minimum. */
-const MOST_SECONDS = 30 * 86_400
-const LEAST_SECONDS = 3_600
+const MAX_SECONDS = 30 * 86_400
+const MIN_SECONDS = 3_600
 
 const MAX_NAME = 255
 
@@ -68,9 +68,9 @@ const checked = ({ fields, file }: Upload): Effect.Effect<number, Failure> => {
   if ((fields.get("expires_after[anchor]") ?? "created_at") !== "created_at") {
     return Effect.fail(invalid("expires_after[anchor]", "must be created_at"))
   }
-  const seconds = Number(fields.get("expires_after[seconds]") ?? MOST_SECONDS)
-  if (!Number.isInteger(seconds) || seconds < LEAST_SECONDS || seconds > MOST_SECONDS) {
-    return Effect.fail(invalid("expires_after[seconds]", `must be an integer from ${LEAST_SECONDS} to ${MOST_SECONDS}`))
+  const seconds = Number(fields.get("expires_after[seconds]") ?? MAX_SECONDS)
+  if (!Number.isInteger(seconds) || seconds < MIN_SECONDS || seconds > MAX_SECONDS) {
+    return Effect.fail(invalid("expires_after[seconds]", `must be an integer from ${MIN_SECONDS} to ${MAX_SECONDS}`))
   }
   return Effect.flatMap(linesOf(file.bytes), (lines) => {
     if (lines === undefined) return Effect.fail(invalid("file", "must be UTF-8"))

@@ -156,7 +156,7 @@ export const FILES_PATH = "/files"
 const AT_ONCE = 100
 
 /** Bytes younger than this may have a row that is not visible yet, whatever the retention. */
-const LEAST_STRAY_AGE_MS = 86_400_000
+const MIN_STRAY_AGE_MS = 86_400_000
 
 interface Deps {
   readonly sql: SqlClient.SqlClient
@@ -256,7 +256,7 @@ const remove = (deps: Deps, accountId: string, id: string) =>
 
 const sweepStrays = ({ retentionMs, sql, store }: Deps) =>
   Effect.gen(function* () {
-    const youngest = (yield* Clock.currentTimeMillis) - Math.max(retentionMs, LEAST_STRAY_AGE_MS)
+    const youngest = (yield* Clock.currentTimeMillis) - Math.max(retentionMs, MIN_STRAY_AGE_MS)
     let [after, removed] = ["", 0]
     while (true) {
       const ids = (yield* store.idsAfter(after)).filter((id) => timeOfFileId(id) < youngest)

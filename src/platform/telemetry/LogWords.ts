@@ -4,12 +4,12 @@ import { SqlError } from "effect/sql"
 import { describeSqlError } from "../database/SqlCondition.ts"
 
 /** The maximum nesting depth at which this looks for a database error. */
-const MOST_NESTED = 8
+const MAX_NESTED = 8
 
 /** The database error that this error is, or that caused it. */
 const sqlErrorIn = (value: unknown, depth = 0): SqlError.SqlError | undefined => {
   if (SqlError.isSqlError(value)) return value
-  if (depth === MOST_NESTED) return undefined
+  if (depth === MAX_NESTED) return undefined
   if (Cause.isCause(value)) {
     for (const reason of value.reasons) {
       if (reason._tag === "Interrupt") continue

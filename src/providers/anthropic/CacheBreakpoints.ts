@@ -30,7 +30,7 @@ export interface Prompt {
 const MAX_BREAKPOINTS = 4
 
 /** The minimum that any model caches, in tokens. Models with a higher minimum ignore breakpoints of a shorter prompt at no cost. */
-const LEAST_TOKENS = 1_024
+const MIN_TOKENS = 1_024
 
 /** The request fields with a breakpoint on each block that ends a part worth caching. If there are too many, the last ones stay. */
 export const withBreakpoints = (call: ChatCall, prompt: Prompt) => {
@@ -57,7 +57,7 @@ const markedIn = (call: ChatCall, prompt: Prompt, blocks: ReadonlyArray<Block>):
   // Without prices for cache reads and writes, the request must not use the cache.
   if (!model.capabilities.includes("prompt_caching") || offer.unsupported.includes("prompt_caching")) return new Map()
   if (hasBreakpoint(call.conversation)) return ownOf(blocks)
-  const worthIt = call.caching === "auto" && likelyTokens(call.promptBound) >= LEAST_TOKENS
+  const worthIt = call.caching === "auto" && likelyTokens(call.promptBound) >= MIN_TOKENS
   return worthIt ? automaticOf(prompt, { ttl: call.conversation.cacheTtl }) : new Map()
 }
 

@@ -99,16 +99,16 @@ const requestedThinking = (reasoning: Partial<Reasoning> = {}): RequestedThinkin
   return { wanted: asks ? true : undefined, effort: word ?? ofTokens, maxTokens, ofAnswer }
 }
 
-const LEAST_BUDGET = 1_024
+const MIN_BUDGET = 1_024
 
 /** The share of the output that each effort may use for thinking. The rest remains for the answer. */
 const SHARES: Readonly<Record<Effort, number>> = { low: 0.2, medium: 0.5, high: 0.8, xhigh: 0.95 }
 
 /** A token budget below the output cap, with room for an answer. Undefined when the cap has no room for the minimum budget. */
 const budgetOf = ({ effort, maxTokens }: RequestedThinking, cap: number): number | undefined => {
-  if (cap <= LEAST_BUDGET) return undefined
+  if (cap <= MIN_BUDGET) return undefined
   const wanted = maxTokens ?? Math.floor(cap * SHARES[effort ?? "medium"])
-  return Math.max(LEAST_BUDGET, Math.min(wanted, Math.floor(cap * SHARES.xhigh)))
+  return Math.max(MIN_BUDGET, Math.min(wanted, Math.floor(cap * SHARES.xhigh)))
 }
 
 const isForced = ({ toolChoice, tools }: Conversation): boolean =>

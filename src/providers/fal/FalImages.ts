@@ -14,7 +14,7 @@ import { encodeImages } from "./FalImagesEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
 
 /** The maximum number of images of any model in one call. */
-const MOST_AT_ONCE = 4
+const MAX_AT_ONCE = 4
 
 /** The size of four images in data URLs, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -34,7 +34,7 @@ export const makeFalImages = (
   })
 
 const countsOf = (n: number): ReadonlyArray<number> =>
-  Array.from({ length: Math.ceil(n / MOST_AT_ONCE) }, (_, index) => Math.min(MOST_AT_ONCE, n - index * MOST_AT_ONCE))
+  Array.from({ length: Math.ceil(n / MAX_AT_ONCE) }, (_, index) => Math.min(MAX_AT_ONCE, n - index * MAX_AT_ONCE))
 
 type Images = ReadonlyArray<MediaBytes>
 
@@ -68,7 +68,7 @@ const part = Effect.fnUntraced(function* (
   const files = urlsOf(answer).slice(0, count)
   const left = { ...call, clocks: { ...call.clocks, totalMs: Math.max(1, until - performance.now()) } }
   const found = yield* Effect.forEach(files, (url) => Effect.result(imageAt(work, read, left, url)), {
-    concurrency: MOST_AT_ONCE
+    concurrency: MAX_AT_ONCE
   })
   return (yield* wholeOf(found.map(Result.map((image) => [image])))).images
 })

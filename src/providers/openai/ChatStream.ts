@@ -28,7 +28,7 @@ import { textOf } from "./Thoughts.ts"
  * hosts write each chunk differently, for example with padding.
  */
 const LEARN_AFTER_TEXTS = 1
-const MOST_LESSONS = 3
+const MAX_LESSONS = 3
 
 interface ToolSlot {
   readonly index: number
@@ -133,7 +133,7 @@ class ChatFrames implements FrameReader {
   }
 
   #learn(data: string, text: string): void {
-    if (this.#lessons === MOST_LESSONS) return
+    if (this.#lessons === MAX_LESSONS) return
     this.#lessons += 1
     const template = templateOf(data, text)
     if (template === undefined || !ChatFrames.#saysOnlyItsText(template)) return

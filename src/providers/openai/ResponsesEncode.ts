@@ -10,13 +10,13 @@ import { endUserOf } from "./EndUser.ts"
 import { parametersFor } from "./ToolParameters.ts"
 
 /** The smallest output cap that the API accepts. */
-const LEAST_OUTPUT_TOKENS = 16
+const MIN_OUTPUT_TOKENS = 16
 
 /** Whether a call should reason together with functions, which its model does only in this API. */
 export const reasonsBesideTools = (call: ChatCall, options: ChatWireOptions): boolean => {
   const { candidate, conversation, maxOutputTokens } = call
   if (options.flavour !== "openai" || conversation.tools.length === 0) return false
-  if (maxOutputTokens < LEAST_OUTPUT_TOKENS) return false
+  if (maxOutputTokens < MIN_OUTPUT_TOKENS) return false
   if (effortBesideTools(candidate.offer.upstreamId) === undefined) return false
   const effort = requestedEffort(call, options)
   return effort !== undefined && effort !== "none"

@@ -21,14 +21,14 @@ const OPENING = "<think>"
 const CLOSING = "</think>"
 
 /** How much whitespace before a tag is held back, because whitespace at the end of reasoning is dropped. */
-const MOST_BLANKS = 64
+const MAX_BLANKS = 64
 
 /** The start of a trailing part that may continue as the closing tag, or as the whitespace before it. */
 const heldFrom = (text: string): number => {
   let length = Math.min(CLOSING.length - 1, text.length)
   while (length > 0 && !CLOSING.startsWith(text.slice(text.length - length))) length -= 1
   let from = text.length - length
-  const least = Math.max(0, from - MOST_BLANKS)
+  const least = Math.max(0, from - MAX_BLANKS)
   while (from > least && text[from - 1]!.trim() === "") from -= 1
   return from
 }

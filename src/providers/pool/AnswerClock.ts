@@ -22,10 +22,10 @@ export interface AnswerKind {
 }
 
 /** How many durations are kept per kind, and how many it takes before they determine the limit. */
-const MOST_TIMES = 32
-const LEAST_TIMES = 5
+const MAX_TIMES = 32
+const MIN_TIMES = 5
 /** How many kinds are kept, each for this long after its last answer. */
-const MOST_KINDS = 4_096
+const MAX_KINDS = 4_096
 const LIFE_MS = 3_600_000
 /** An answer is late when it takes this many times as long as 95 % of those before it. */
 const PATIENCE = 4
@@ -33,7 +33,7 @@ const PATIENCE = 4
  * A kind without any answer gets twice the limit after each timeout, up to this many doublings. Otherwise a slow kind might never
  * produce a first answer.
  */
-const MOST_DOUBLINGS = 6
+const MAX_DOUBLINGS = 6
 
 /** The record of one kind at this node. */
 interface KindRecord {
@@ -51,15 +51,15 @@ const p95Of = (times: ReadonlyArray<number>): number =>
 
 /** How long answers have taken at this node, per provider and kind. */
 export class AnswerTimes {
-  readonly #seen = new LruCache<KindRecord>({ capacity: MOST_KINDS, lifeMs: LIFE_MS })
+  readonly #seen = new LruCache<KindRecord>({ capacity: MAX_KINDS, lifeMs: LIFE_MS })
 
   /** The time limit of an attempt at such an answer. */
   clockOf(kind: AnswerKind, clock: Clock.Clock): AnswerClock {
     const seen = this.#seen.get(keyOf(kind), clock.currentTimeMillisUnsafe())
     const times = seen?.times ?? []
-    const known = times.length >= LEAST_TIMES
+    const known = times.length >= MIN_TIMES
     const usual = Math.max(kind.leastMs, PATIENCE * p95Of(times))
-    const ms = Math.max(usual, Math.min(2 * (seen?.timedOutMs ?? 0), 2 ** MOST_DOUBLINGS * usual))
+    const ms = Math.max(usual, Math.min(2 * (seen?.timedOutMs ?? 0), 2 ** MAX_DOUBLINGS * usual))
     return { ms, clock: "answer", known }
   }
 
@@ -67,14 +67,14 @@ export class AnswerTimes {
   answered(kind: AnswerKind, ms: number, clock: Clock.Clock): void {
     const seen = this.#of(kind, clock)
     seen.times.push(ms)
-    if (seen.times.length > MOST_TIMES) seen.times.shift()
+    if (seen.times.length > MAX_TIMES) seen.times.shift()
     seen.timedOutMs = 0
   }
 
   /** Records an attempt that timed out after this long. A host that has answered before does not get a longer limit because of it. */
   timedOut(kind: AnswerKind, ms: number, clock: Clock.Clock): void {
     const seen = this.#of(kind, clock)
-    if (seen.times.length < LEAST_TIMES) seen.timedOutMs = ms
+    if (seen.times.length < MIN_TIMES) seen.timedOutMs = ms
   }
 
   #of(kind: AnswerKind, clock: Clock.Clock): KindRecord {

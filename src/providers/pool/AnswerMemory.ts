@@ -14,13 +14,13 @@ const USUAL_PART = 4
 const SHORT_BYTES = 4 * MEBIBYTE
 
 /** The largest reservation for one answer. Two of them fit into an account's share. */
-const MOST_BYTES = 64 * MEBIBYTE
+const MAX_BYTES = 64 * MEBIBYTE
 
 /** Whether an answer of at most this many bytes needs no reservation. */
 export const isShort = (maxBodyBytes: number): boolean => maxBodyBytes <= SHORT_BYTES
 
 /** The reservation for an answer of at most this many bytes. */
-export const reservedBytes = (maxBodyBytes: number): number => Math.min(MOST_BYTES, maxBodyBytes / USUAL_PART)
+export const reservedBytes = (maxBodyBytes: number): number => Math.min(MAX_BYTES, maxBodyBytes / USUAL_PART)
 
 const overloaded = new PoolError({ reason: { _tag: "Overloaded" }, attempts: [], failures: [] })
 

@@ -58,10 +58,10 @@ export interface CallKind<P extends Price, Q extends AnyPoolCall<P>, C extends W
 }
 
 /** The shortest time limit for a complete answer, in milliseconds. */
-const LEAST_ANSWER_MS = 30_000
+const MIN_ANSWER_MS = 30_000
 
 /** Images take longer, and providers bill an abandoned image all the same. In milliseconds. */
-const LEAST_IMAGE_MS = 120_000
+const MIN_IMAGE_MS = 120_000
 
 const firstTokenMsOf = ({ plan }: PoolCall): number | undefined => plan.policy.timeouts.firstTokenMs
 
@@ -87,7 +87,7 @@ const chatKind = (stream: boolean): CallKind<TokenPrice, PoolCall, ChatCall> => 
   answerOf: (candidate, call) => {
     if (stream && !isEnforced(candidate, call)) return undefined
     const reasons = call.conversation.reasoning === undefined ? "" : "r"
-    return { size: `${32 - Math.clz32(call.maxOutputTokens(candidate))}${reasons}`, leastMs: LEAST_ANSWER_MS }
+    return { size: `${32 - Math.clz32(call.maxOutputTokens(candidate))}${reasons}`, leastMs: MIN_ANSWER_MS }
   },
   folds: true,
   isEnforced
@@ -105,7 +105,7 @@ export const otherWork: CallKind<Price, WorkPoolCall, WorkCall> = {
   answerOf: (_, { operation }) =>
     operation === "videos"
       ? undefined
-      : { size: operation, leastMs: operation === "images" ? LEAST_IMAGE_MS : LEAST_ANSWER_MS },
+      : { size: operation, leastMs: operation === "images" ? MIN_IMAGE_MS : MIN_ANSWER_MS },
   folds: false,
   isEnforced: () => false
 }

@@ -28,9 +28,9 @@ import type { AdmittedCandidate, HedgedPair, PoolState } from "./PoolState.ts"
  * The maximum number of calls to hosts that have already failed this request, not counting the immediate retry after a failed
  * connection.
  */
-const MOST_RETRIES = 2
+const MAX_RETRIES = 2
 /** Beyond this wait it is better to tell the client when to come back. */
-const MOST_WAIT_MS = 5_000
+const MAX_WAIT_MS = 5_000
 /** The backoff is a random part of this, doubled with each retry. */
 const BACKOFF_MS = 200
 
@@ -377,10 +377,10 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
 
   /** Picks the host that can be retried soonest and returns the delay in milliseconds; undefined when no retry is worthwhile. */
   #planRetry(now: number): number | undefined {
-    if (this.#retries >= MOST_RETRIES) return undefined
+    if (this.#retries >= MAX_RETRIES) return undefined
     const backoff = this.#chance() * BACKOFF_MS * 2 ** this.#retries
     let soonest: AdmittedCandidate<P> | undefined
-    let wait = Math.min(MOST_WAIT_MS, this.#deadline - now)
+    let wait = Math.min(MAX_WAIT_MS, this.#deadline - now)
     for (const admitted of this.#worthMore?.values() ?? []) {
       const inMs = Math.max(0, (admitted.breaker?.availableAt() ?? 0) - now) + backoff
       if (inMs >= wait) continue

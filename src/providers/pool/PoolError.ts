@@ -72,7 +72,7 @@ export const uncalledReason = (waits: ReadonlyArray<number>, spent: boolean): Re
  * After this many well-formed answers without content, the request itself is the cause. Each further attempt would cost the
  * operator as much again.
  */
-const MOST_EMPTY = 2
+const MAX_EMPTY = 2
 
 /** The fault of a well-formed answer of which a content filter left nothing. */
 export const filteredFault: ProviderFault = {
@@ -91,7 +91,7 @@ const isBlank = ({ fault }: FailedAttempt): boolean =>
 
 /** Whether to stop, because the answer to this request is empty. */
 export const isAnsweredEmpty = (failures: ReadonlyArray<FailedAttempt>): boolean =>
-  failures.filter(isBlank).length >= MOST_EMPTY
+  failures.filter(isBlank).length >= MAX_EMPTY
 
 /**
  * Whether to skip candidates with answers that would have to be checked: the schema may be the cause, and the operator pays for each

@@ -2,7 +2,7 @@
 const SHARE = 0.1
 /** The minimum budget of a provider with few requests, and how fast it refills. */
 const LEAST = 10
-const LEAST_PER_MS = LEAST / 10_000
+const MIN_PER_MS = LEAST / 10_000
 /** The maximum budget: requests of long ago must not pay for many retries now. */
 const MOST = 100
 
@@ -19,7 +19,7 @@ export class RetryBudget {
 
   /** Takes one attempt from the budget. Returns false when none is left. */
   take(now: number): boolean {
-    this.#least = Math.min(LEAST, this.#least + Math.max(0, now - this.#at) * LEAST_PER_MS)
+    this.#least = Math.min(LEAST, this.#least + Math.max(0, now - this.#at) * MIN_PER_MS)
     this.#at = now
     if (this.#earned >= 1) this.#earned -= 1
     else if (this.#least >= 1) this.#least -= 1

@@ -9,9 +9,9 @@ import type { Host } from "../Hosts.ts"
 /** Other nodes learn of an opening after at most two of these intervals. The shortest opening lasts three. */
 const INTERVAL = "500 millis"
 /** The maximum number of openings in Redis, and so in one reply. Beyond it, those that end first are dropped. */
-const MOST_SHARED = 1_000
+const MAX_SHARED = 1_000
 /** The maximum number of openings sent at once. The rest goes out in the next round. */
-const MOST_SENT = 500
+const MAX_SENT = 500
 
 const KEY = "tollgate:breakers"
 
@@ -20,7 +20,7 @@ const KEY = "tollgate:breakers"
  * decides: nodes only exchange remaining times. The key expires with its last opening.
  */
 const exchangeScript = Redis.script(
-  (sent: ReadonlyMap<string, number>) => [KEY, MOST_SHARED, ...[...sent].flatMap(([name, leftMs]) => [name, leftMs])],
+  (sent: ReadonlyMap<string, number>) => [KEY, MAX_SHARED, ...[...sent].flatMap(([name, leftMs]) => [name, leftMs])],
   {
     numberOfKeys: 1,
     lua: `
@@ -60,7 +60,7 @@ export class Openings {
     for (const [name, until] of this.#unsent) {
       const leftMs = Math.ceil(until - now)
       if (leftMs <= 0) this.#unsent.delete(name)
-      else if (left.size < MOST_SENT) left.set(name, leftMs)
+      else if (left.size < MAX_SENT) left.set(name, leftMs)
     }
     return left
   }

@@ -10,7 +10,7 @@ import type { ChatCall, ChatSource, Provider } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import { type JsonObject, objectOf } from "../wire/Json.ts"
 import type { Check } from "./StructuredCheck.ts"
-import { MOST_OFF_A_MINUTE, type Objection, StructuredMemory } from "./StructuredMemory.ts"
+import { MAX_OFF_A_MINUTE, type Objection, StructuredMemory } from "./StructuredMemory.ts"
 
 const can = ({ model, offer }: Candidate, capability: Capability): boolean =>
   model.capabilities.includes(capability) && !offer.unsupported.includes(capability)
@@ -123,7 +123,7 @@ const objectionFault = (call: ChatCall, { detail, retryAfterSeconds }: Objection
   _tag: "SchemaRefused",
   field: fieldOf(call),
   detail,
-  ...(retryAfterSeconds === undefined ? { passing: true } : { limit: { limit: MOST_OFF_A_MINUTE, retryAfterSeconds } })
+  ...(retryAfterSeconds === undefined ? { passing: true } : { limit: { limit: MAX_OFF_A_MINUTE, retryAfterSeconds } })
 })
 
 /**

@@ -17,10 +17,10 @@ const CHECK_MS = 250
 const START_MS = 10_000
 
 /** The maximum number of schemas that wait for a check. In the worst case they take as long as an impatient client waits. */
-export const MOST_WAITING = 64
+export const MAX_WAITING = 64
 
 /** The maximum number of waiting schemas per account. */
-export const MOST_WAITING_OF_ONE = 4
+export const MAX_WAITING_OF_ONE = 4
 
 /** An answer of 128,000 tokens with all its possible errors needs a fraction of this. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
@@ -44,7 +44,7 @@ class CheckQueue {
   hasRoom(waiting: QueuedCheck): boolean {
     if (isAnswer(waiting)) return true
     const own = this.#accounts.get(waiting.job.accountId ?? "") ?? []
-    return this.#schemas < MOST_WAITING && own.filter((one) => !isAnswer(one)).length < MOST_WAITING_OF_ONE
+    return this.#schemas < MAX_WAITING && own.filter((one) => !isAnswer(one)).length < MAX_WAITING_OF_ONE
   }
 
   add(waiting: QueuedCheck): void {

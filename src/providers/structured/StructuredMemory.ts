@@ -18,10 +18,10 @@ export interface Objection {
 const MINUTE_MS = 60_000
 
 /** When invalid answers exceed valid ones by this many, the schema is not requested any more. */
-export const MOST_STRIKES = 3
+export const MAX_STRIKES = 3
 
 /** The maximum number of invalid answers of one account per minute. */
-export const MOST_OFF_A_MINUTE = 10
+export const MAX_OFF_A_MINUTE = 10
 
 const CAPACITY = 10_000
 
@@ -43,12 +43,12 @@ export class StructuredMemory {
   objection({ account, own }: SchemaKey, nowMs: number): Objection | undefined {
     const detail = this.#tooHard.get(own, nowMs)
     if (detail !== undefined) return { detail }
-    if ((this.#strikes.get(own, nowMs) ?? 0) >= MOST_STRIKES) {
+    if ((this.#strikes.get(own, nowMs) ?? 0) >= MAX_STRIKES) {
       return { detail: "too many answers failed it; try again in an hour, or use another schema" }
     }
     const minute = this.#minutes.get(account, nowMs)
     const leftMs = minute === undefined ? 0 : minute.from + MINUTE_MS - nowMs
-    if (minute === undefined || leftMs <= 0 || minute.off < MOST_OFF_A_MINUTE) return undefined
+    if (minute === undefined || leftMs <= 0 || minute.off < MAX_OFF_A_MINUTE) return undefined
     const retryAfterSeconds = Math.ceil(leftMs / 1_000)
     return { detail: "too many answers for this account failed their schemas", retryAfterSeconds }
   }

@@ -52,7 +52,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 }
 
 /** The maximum nesting depth of schemas. The limit for callers is far lower. */
-const MOST_DEEP = 256
+const MAX_DEEP = 256
 
 /** Names in a path are the caller's own text. Only the caller sees the path, up to this length. */
 const MAX_PATH_CHARS = 160
@@ -75,7 +75,7 @@ const problemAt = (place: ReadonlyArray<string>, problem: string): string =>
 const problemIn = (value: unknown, place: ReadonlyArray<string>): string | undefined => {
   if (typeof value === "boolean") return undefined
   if (!isObject(value)) return problemAt(place, "must be a schema")
-  if (place.length > MOST_DEEP) return problemAt(place, "must be nested less deeply")
+  if (place.length > MAX_DEEP) return problemAt(place, "must be nested less deeply")
   for (const [keyword, given] of Object.entries(value)) {
     const problem = keywordProblem(keyword, given, [...place, keyword])
     if (problem !== undefined) return problem

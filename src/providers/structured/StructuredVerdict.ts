@@ -122,13 +122,13 @@ const bracketedIn = (text: string): string | undefined => {
 }
 
 /** After this many brackets that start no value, the search ends. */
-const MOST_BEGUN = 64
+const MAX_BEGUN = 64
 
 const lastIn = (text: string): string | undefined => {
   let found: string | undefined
   let begun = 0
   let at = nextBracket(text, 0)
-  while (at !== -1 && begun < MOST_BEGUN) {
+  while (at !== -1 && begun < MAX_BEGUN) {
     const end = endOf(text, at)
     const value = end === undefined ? undefined : text.slice(at, end)
     const whole = value !== undefined && isJson(value)

@@ -16,7 +16,7 @@ type Format = EmbedWork["format"]
 type EmbedForm = Pick<EmbedWork, "inputs" | "format">
 
 /** The widest vectors of any current model. */
-const MOST_DIMENSIONS = 4_096
+const MAX_DIMENSIONS = 4_096
 
 /**
  * The longest number in bytes: with an indent and on a line of its own, as some hosts print lists; and four bytes of a float in base64.
@@ -27,12 +27,12 @@ const BYTES_PER_NUMBER = { float: 32, base64: 6 } as const
 const BYTES_AROUND = 1_024
 
 /** The maximum length of a valid vector with its other members, in bytes. */
-export const mostVectorBytes = (format: Format): number => BYTES_AROUND + MOST_DIMENSIONS * BYTES_PER_NUMBER[format]
+export const mostVectorBytes = (format: Format): number => BYTES_AROUND + MAX_DIMENSIONS * BYTES_PER_NUMBER[format]
 
 /** The maximum length of a valid answer, in bytes: about 270 MB for 2,048 vectors of 4,096 numbers. */
 export const mostEmbedBytes = ({ dimensions, format, inputs }: EmbedWork): number =>
   (inputs.length + 64) * BYTES_AROUND +
-  inputs.length * Math.min(dimensions ?? MOST_DIMENSIONS, MOST_DIMENSIONS) * BYTES_PER_NUMBER[format]
+  inputs.length * Math.min(dimensions ?? MAX_DIMENSIONS, MAX_DIMENSIONS) * BYTES_PER_NUMBER[format]
 
 const malformed = (detail: string): Result.Result<never, ProviderFault> => Result.fail({ _tag: "Malformed", detail })
 

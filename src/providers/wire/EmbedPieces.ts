@@ -14,7 +14,7 @@ const NONE: ReadonlyArray<Uint8Array> = []
 const ROOM_BYTES = 262_144
 
 /** No host sends this many bytes before the list. */
-const MOST_BEFORE_BYTES = 65_536
+const MAX_BEFORE_BYTES = 65_536
 
 /** What the members around the list report. */
 export interface ListEnd {
@@ -115,7 +115,7 @@ export class EmbedPieces {
       return name === '"data"' || name === '"usage"' || name === '"error"' ? NOWHERE : scan.value(at)
     })
     if (found === NOWHERE || found === bytes.length) {
-      this.#wrong = bytes.length > MOST_BEFORE_BYTES
+      this.#wrong = bytes.length > MAX_BEFORE_BYTES
       return
     }
     this.#wrong = bytes[found] !== LIST

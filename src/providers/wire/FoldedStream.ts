@@ -6,7 +6,7 @@ import { type ChatCall, type Provider } from "../Provider.ts"
 import { ProviderError } from "../ProviderError.ts"
 
 /** The longest answer that is collected, in characters. */
-const MOST_CHARACTERS = 16 * 1024 * 1024
+const MAX_CHARACTERS = 16 * 1024 * 1024
 
 const collected = (provider: Provider, call: ChatCall): Effect.Effect<Output, ProviderError> =>
   Effect.scoped(
@@ -15,14 +15,14 @@ const collected = (provider: Provider, call: ChatCall): Effect.Effect<Output, Pr
       const fold = new OutputFold()
       const collecting = source.each((events) => {
         for (const event of events) fold.push(event)
-        return fold.length <= MOST_CHARACTERS
+        return fold.length <= MAX_CHARACTERS
       })
       const isCut = yield* Effect.mapError(
         collecting,
         (error) => new ProviderError({ ...error, arrived: fold.output() })
       )
       if (!isCut) return fold.output()
-      const fault = tooLongFault(call, `${MOST_CHARACTERS} characters`)
+      const fault = tooLongFault(call, `${MAX_CHARACTERS} characters`)
       return yield* new ProviderError({ provider: provider.id, fault, arrived: fold.output() })
     })
   )

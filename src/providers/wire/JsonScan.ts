@@ -17,7 +17,7 @@ const MINUS = byteOf("-")
 const ZERO = byteOf("0")
 const NINE = byteOf("9")
 const UNICODE = byteOf("u")
-const LEAST_IN_STRING = 0x20
+const MIN_IN_STRING = 0x20
 
 /** Deeper values are rejected. The texts that are passed on have a handful of levels. */
 const MAX_DEPTH = 64
@@ -171,7 +171,7 @@ export class JsonScan {
   #string(at: number): number {
     for (let place = at + 1; ; place++) {
       const byte = this.#bytes[place]
-      if (byte === undefined || byte < LEAST_IN_STRING) return NOWHERE
+      if (byte === undefined || byte < MIN_IN_STRING) return NOWHERE
       if (byte === QUOTE) return place + 1
       if (byte !== BACKSLASH) continue
       place += 1

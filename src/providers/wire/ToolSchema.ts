@@ -19,7 +19,7 @@ interface Shape {
 const EMPTY: Shape = { properties: new Map(), required: new Set() }
 
 /** The most schemas that are read below one root, because references can be circular and can multiply. */
-const MOST_SCHEMAS = 1_000
+const MAX_SCHEMAS = 1_000
 
 const joined = (shapes: ReadonlyArray<Shape>): Shape["properties"] => {
   const properties = new Map<string, Map<string, unknown>>()
@@ -37,7 +37,7 @@ const joined = (shapes: ReadonlyArray<Shape>): Shape["properties"] => {
 class Reader {
   readonly #root: JsonObject
   readonly #open = new Set<unknown>()
-  #left = MOST_SCHEMAS
+  #left = MAX_SCHEMAS
 
   constructor(root: JsonObject) {
     this.#root = root

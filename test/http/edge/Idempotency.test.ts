@@ -88,9 +88,13 @@ describe("the fingerprint of a request", () => {
   }
 
   it("includes options outside the body", () => {
-    const fingerprintWith = (options?: object) => Result.getOrThrow(claimOf("k", "POST", PATH, { a: 1 }, options))?.fingerprint
+    const fingerprintWith = (options?: object) =>
+      Result.getOrThrow(claimOf("k", "POST", PATH, { a: 1 }, options))?.fingerprint
     assert.strictEqual(fingerprintWith(), fingerprint({ a: 1 }))
-    assert.strictEqual(new Set([fingerprintWith(), fingerprintWith({ use: false }), fingerprintWith({ lifeSeconds: 9 })]).size, 3)
+    assert.strictEqual(
+      new Set([fingerprintWith(), fingerprintWith({ use: false }), fingerprintWith({ lifeSeconds: 9 })]).size,
+      3
+    )
   })
 
   it("includes the path", () => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Ref, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { withKeepAlive, MOST_SILENCE } from "../../../src/http/edge/KeepAlive.ts"
+import { withKeepAlive, MAX_SILENCE } from "../../../src/http/edge/KeepAlive.ts"
 import { nano } from "../../support/Amounts.ts"
 import { callOf, openSession, send } from "../../support/Mcp.ts"
 import { startService } from "../../support/Service.ts"
@@ -39,7 +39,7 @@ describe("an answer with keep-alive comments", () => {
   it.effect("is a stream that sends a comment in every interval and then the answer as an event", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(withKeepAlive(after(35)), { startImmediately: true })
-      yield* TestClock.adjust(MOST_SILENCE)
+      yield* TestClock.adjust(MAX_SILENCE)
       const response = yield* Fiber.join(waiting)
       assert.strictEqual(response.headers["content-type"], "text/event-stream")
       const { chunks, reader } = (yield* chunksOf(response))!

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { makeCheck, MOST_WAITING, MOST_WAITING_OF_ONE } from "../../../src/providers/structured/StructuredCheck.ts"
+import { makeCheck, MAX_WAITING, MAX_WAITING_OF_ONE } from "../../../src/providers/structured/StructuredCheck.ts"
 
 const fine = { schema: { type: "string" }, text: '"a"' }
 const meets = { _tag: "Meets", json: '"a"' } as const
@@ -97,7 +97,7 @@ describe("schema checks", () => {
       const check = yield* makeCheck
       const first = yield* Effect.forkChild(check(redos), { startImmediately: true })
       const waiting = []
-      for (let at = 0; at < MOST_WAITING; at++) {
+      for (let at = 0; at < MAX_WAITING; at++) {
         const job = { ...fine, text: undefined, accountId: `${at}` }
         waiting.push(yield* Effect.forkChild(check(job), { startImmediately: true }))
       }
@@ -121,7 +121,7 @@ describe("schema checks", () => {
         )
       const first = yield* Effect.forkChild(check(redos), { startImmediately: true })
       const fibers = []
-      for (let at = 0; at < MOST_WAITING_OF_ONE; at++) fibers.push(yield* of("many", undefined))
+      for (let at = 0; at < MAX_WAITING_OF_ONE; at++) fibers.push(yield* of("many", undefined))
       assert.deepStrictEqual(yield* check({ ...fine, text: undefined, accountId: "many" }), full)
       fibers.push(yield* of("few", undefined), yield* of("few", '"a"'))
       yield* Fiber.join(first)

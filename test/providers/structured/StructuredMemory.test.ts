@@ -1,9 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  MOST_OFF_A_MINUTE,
-  MOST_STRIKES,
-  StructuredMemory
-} from "../../../src/providers/structured/StructuredMemory.ts"
+import { MAX_OFF_A_MINUTE, MAX_STRIKES, StructuredMemory } from "../../../src/providers/structured/StructuredMemory.ts"
 
 const schema = { type: "object" }
 
@@ -29,7 +25,7 @@ describe("StructuredMemory", () => {
       memory.met(key, at(time))
     }
     assert.isUndefined(memory.objection(key, at(10)))
-    for (let time = 0; time < MOST_STRIKES; time++) {
+    for (let time = 0; time < MAX_STRIKES; time++) {
       assert.isUndefined(memory.objection(key, at(11 + time)))
       memory.failed(key, at(11 + time))
     }
@@ -40,7 +36,7 @@ describe("StructuredMemory", () => {
   it("reports when an account may retry, counting per minute", () => {
     const memory = new StructuredMemory()
     const of = (title: number) => memory.keyOf("one", { ...schema, title })
-    for (let title = 0; title < MOST_OFF_A_MINUTE; title++) memory.failed(of(title), title * 1_000)
+    for (let title = 0; title < MAX_OFF_A_MINUTE; title++) memory.failed(of(title), title * 1_000)
     assert.strictEqual(memory.objection(of(99), 20_000)?.retryAfterSeconds, 40)
     assert.isUndefined(memory.objection(memory.keyOf("other", schema), 20_000))
     assert.isUndefined(memory.objection(of(99), 60_000))

@@ -4,7 +4,7 @@ import { useState } from "react"
 import type { BatchObject } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { api, origin } from "../../data/Client.ts"
-import { batchesQuery, isBatchRunning, MOST_JOBS, saveFile } from "../../data/Jobs.ts"
+import { batchesQuery, isBatchRunning, MAX_JOBS, saveFile } from "../../data/Jobs.ts"
 import { batchSnippets } from "../../data/Snippets.ts"
 import { count, lasting } from "../../format/Figures.ts"
 import { plural } from "../../format/Words.ts"
@@ -133,7 +133,7 @@ export const BatchesPage = () => {
     <ListPage
       title="Batches"
       query={batches}
-      most={MOST_JOBS}
+      most={MAX_JOBS}
       tools={
         <>
           {running === 0 ? null : <span className="badge info">{plural(running, "batch", "batches")} running</span>}

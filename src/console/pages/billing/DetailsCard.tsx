@@ -10,7 +10,7 @@ import { toast } from "../../parts/Toasts.tsx"
 
 type Details = BillingDetailsReport["data"]
 
-const MOST_LINES = 6
+const MAX_LINES = 6
 
 const orNull = (text: string): string | null => (text.trim() === "" ? null : text.trim())
 
@@ -37,7 +37,7 @@ const DetailsDialog = ({ details, onClose }: { readonly details: Details; readon
       action="Save details"
       busy={save.isPending}
       error={save.error}
-      ready={lines.length <= MOST_LINES}
+      ready={lines.length <= MAX_LINES}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
@@ -58,8 +58,8 @@ const DetailsDialog = ({ details, onClose }: { readonly details: Details; readon
         label="Address"
         hint="Up to six lines, as statements show them."
         wrong={
-          lines.length > MOST_LINES
-            ? `The address must have at most ${MOST_LINES} lines; got ${lines.length}.`
+          lines.length > MAX_LINES
+            ? `The address must have at most ${MAX_LINES} lines; got ${lines.length}.`
             : undefined
         }
       >

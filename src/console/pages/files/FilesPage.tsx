@@ -4,7 +4,7 @@ import { useState } from "react"
 import type { FileObject } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { api, origin } from "../../data/Client.ts"
-import { filesQuery, MOST_JOBS, saveFile } from "../../data/Jobs.ts"
+import { filesQuery, MAX_JOBS, saveFile } from "../../data/Jobs.ts"
 import { batchSnippets } from "../../data/Snippets.ts"
 import { bytes } from "../../format/Figures.ts"
 import { Code, Id } from "../../parts/Copy.tsx"
@@ -39,7 +39,7 @@ export const FilesPage = () => {
     <ListPage
       title="Files"
       query={files}
-      most={MOST_JOBS}
+      most={MAX_JOBS}
       tools={
         <Link className="button" to="/batches">
           Batches

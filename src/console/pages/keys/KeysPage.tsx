@@ -4,7 +4,7 @@ import { useState } from "react"
 import type { ManagedKey } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { useNames } from "../../data/Names.ts"
-import { keysQuery, MOST_LISTED } from "../../data/Queries.ts"
+import { keysQuery, MAX_LISTED } from "../../data/Queries.ts"
 import { policyWords } from "../../data/Routing.ts"
 import { plural } from "../../format/Words.ts"
 import { Segments } from "../../parts/Fields.tsx"
@@ -135,7 +135,7 @@ export const KeysPage = () => {
     <ListPage
       title="Keys"
       query={keys}
-      most={MOST_LISTED}
+      most={MAX_LISTED}
       filter={(key) => key.status === shown && (project === undefined || key.project_id === project)}
       create={{ name: "Create key", run: () => setOpen({ what: "create" }) }}
       head={(rows) => (

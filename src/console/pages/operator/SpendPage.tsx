@@ -17,7 +17,7 @@ import { actionsColumn, type RowAction, RowActions, Table } from "../../parts/Ta
 import { toast } from "../../parts/Toasts.tsx"
 
 /** The highest bound that the gateway accepts. */
-const MOST_BOUND_USD = 1_000_000_000
+const MAX_BOUND_USD = 1_000_000_000
 
 const SPEND = [{ queryKey: ["operator", "spend"] }]
 
@@ -30,7 +30,7 @@ const BoundDialog = ({ of, onClose }: { readonly of: ProviderBound; readonly onC
   const [usd, setUsd] = useState(of.limit === undefined ? "" : String(of.limit))
   const client = useQueryClient()
   const bound = decimalIn(usd) ?? Number.NaN
-  const isBound = bound >= 0 && bound <= MOST_BOUND_USD
+  const isBound = bound >= 0 && bound <= MAX_BOUND_USD
   const save = useMutation({
     mutationFn: () => limit(of.provider, bound),
     onSuccess: async () => {
@@ -52,7 +52,7 @@ const BoundDialog = ({ of, onClose }: { readonly of: ProviderBound; readonly onC
       <DecimalField
         label="USD per UTC day"
         hint={`Today's cost is ${money(of.cost)}. At the bound, the gateway sends no further request there until the next day. 0 stops it now.`}
-        wrong={isBound || usd === "" ? undefined : `The bound must be an amount from 0 to ${count(MOST_BOUND_USD)}.`}
+        wrong={isBound || usd === "" ? undefined : `The bound must be an amount from 0 to ${count(MAX_BOUND_USD)}.`}
         value={usd}
         onChange={setUsd}
       />

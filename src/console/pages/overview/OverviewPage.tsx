@@ -32,13 +32,13 @@ const LowBalance = () => {
   )
 }
 
-const MOST_RUNNING = 100
+const MAX_RUNNING = 100
 
 /** The available and the held balance, and the number of running requests. */
 const BalanceLine = () => {
   const { data, isError } = useQuery(balanceQuery)
   const unknown = isError ? "—" : "…"
-  const running = useQuery(newestQuery({ status: "open" }, MOST_RUNNING, true))
+  const running = useQuery(newestQuery({ status: "open" }, MAX_RUNNING, true))
   const open = running.data?.length
   return (
     <section className="card" aria-label="Balance">
@@ -52,8 +52,8 @@ const BalanceLine = () => {
           <Link to="/requests" search={{ status: "open" }}>
             {open === undefined
               ? "running requests"
-              : open === MOST_RUNNING
-                ? `${MOST_RUNNING} or more running requests`
+              : open === MAX_RUNNING
+                ? `${MAX_RUNNING} or more running requests`
                 : plural(open, "running request")}
           </Link>
         </span>

@@ -14,7 +14,7 @@ import { PlaygroundKey } from "./PlaygroundKey.tsx"
 import { RequestCode } from "./RequestCode.tsx"
 import { makeConversation, useConversation } from "./Conversation.ts"
 
-const MOST_COLUMNS = 3
+const MAX_COLUMNS = 3
 
 interface ChatTabProps {
   readonly models: ReadonlyArray<ModelDetail>
@@ -44,7 +44,7 @@ const useConversations = ({ chosen, onChosen }: Pick<ChatTabProps, "chosen" | "o
     const [model, removed] = [chosen[at]!, conversations[at]!]
     const { turns } = removed.get()
     removed.clear()
-    move(at, MOST_COLUMNS - 1)
+    move(at, MAX_COLUMNS - 1)
     onChosen(chosen.toSpliced(at, 1))
     toast(`Removed ${model} from the comparison.`, () => {
       const shown = latest.current
@@ -143,7 +143,7 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
       </section>
       <div className="grid">
         <Actions
-          compares={chosen.length < MOST_COLUMNS}
+          compares={chosen.length < MAX_COLUMNS}
           clears={own.some(({ turns }) => turns.length > 0)}
           onCompare={() => onChosen([...chosen, chosen.at(-1)!])}
           onClear={clear}

@@ -12,9 +12,9 @@ import { Icon } from "../../parts/Icons.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 import type { Turn } from "./Messages.ts"
 
-const MOST_IMAGES = 4
+const MAX_IMAGES = 4
 /** The largest image in bytes. A request holds a third more, because of base64. */
-const MOST_BYTES = 12_000_000
+const MAX_BYTES = 12_000_000
 
 const dataUrlOf = (file: File): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -36,13 +36,13 @@ const useImages = () => {
   const add = async (files: Iterable<File>) => {
     for (const file of files) {
       if (!/^image\/(png|jpeg|gif|webp)$/.test(file.type)) toast(`${file.name} must be a PNG, JPEG, GIF or WebP image.`)
-      else if (file.size > MOST_BYTES)
-        toast(`${file.name} must be at most ${bytes(MOST_BYTES)}; it has ${bytes(file.size)}.`)
+      else if (file.size > MAX_BYTES)
+        toast(`${file.name} must be at most ${bytes(MAX_BYTES)}; it has ${bytes(file.size)}.`)
       else {
         const url = await dataUrlOf(file).catch(() => undefined)
         if (url === undefined) toast(`The browser could not read ${file.name}. Choose it again.`)
-        else if (latest.current.length < MOST_IMAGES) set([...latest.current, url])
-        else toast(`A message can have at most ${MOST_IMAGES} images. Remove one to add another.`)
+        else if (latest.current.length < MAX_IMAGES) set([...latest.current, url])
+        else toast(`A message can have at most ${MAX_IMAGES} images. Remove one to add another.`)
       }
     }
   }

@@ -4,7 +4,7 @@ import { useState } from "react"
 import type { PresetSummary } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { api } from "../../data/Client.ts"
-import { MOST_LISTED, presetQuery, presetsQuery } from "../../data/Queries.ts"
+import { MAX_LISTED, presetQuery, presetsQuery } from "../../data/Queries.ts"
 import { Confirm, Dialog } from "../../parts/Dialog.tsx"
 import { Ago } from "../../parts/Figures.tsx"
 import { Failed, SkeletonRows } from "../../parts/States.tsx"
@@ -81,7 +81,7 @@ export const PresetsPage = () => {
     <ListPage
       title="Presets"
       query={presets}
-      most={MOST_LISTED}
+      most={MAX_LISTED}
       create={{ name: "Create preset", run: () => setOpen("new") }}
       empty={{
         title: "There is no preset yet.",

@@ -4,7 +4,7 @@ import { useState } from "react"
 import type { Project } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { api } from "../../data/Client.ts"
-import { keysQuery, MOST_LISTED, projectsQuery } from "../../data/Queries.ts"
+import { keysQuery, MAX_LISTED, projectsQuery } from "../../data/Queries.ts"
 import { policyWords } from "../../data/Routing.ts"
 import { sentence } from "../../format/Words.ts"
 import { Confirm } from "../../parts/Dialog.tsx"
@@ -109,7 +109,7 @@ export const ProjectsPage = () => {
     <ListPage
       title="Projects"
       query={projects}
-      most={MOST_LISTED}
+      most={MAX_LISTED}
       create={{ name: "Create project", run: () => setEdited("new") }}
       empty={{
         title: "There is no project yet.",

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { ListPage } from "../../app/ListPage.tsx"
-import { isVideoRunning, MOST_JOBS, videosQuery } from "../../data/Jobs.ts"
+import { isVideoRunning, MAX_JOBS, videosQuery } from "../../data/Jobs.ts"
 import { plural } from "../../format/Words.ts"
 import { Segments } from "../../parts/Fields.tsx"
 import { VideoCard } from "./VideoCard.tsx"
@@ -23,7 +23,7 @@ export const VideosPage = () => {
       cards
       title="Videos"
       query={videos}
-      most={MOST_JOBS}
+      most={MAX_JOBS}
       filter={(video) => status === "all" || (status === "running" ? isVideoRunning(video) : video.status === status)}
       tools={
         <>

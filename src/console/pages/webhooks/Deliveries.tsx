@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { WebhookAttempt, WebhookDelivery } from "../../../client/Contract.ts"
 import { api } from "../../data/Client.ts"
-import { deliveriesQuery, MOST_DELIVERIES } from "../../data/Queries.ts"
+import { deliveriesQuery, MAX_DELIVERIES } from "../../data/Queries.ts"
 import { duration } from "../../format/Figures.ts"
 import { Id } from "../../parts/Copy.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
@@ -125,8 +125,8 @@ export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
           <Row key={of.id} of={of} busy={redeliver.isPending} onRedeliver={() => redeliver.mutate(of.id)} />
         ))}
       </Table>
-      {deliveries.data.length < MOST_DELIVERIES ? null : (
-        <p className="body muted small">These are the newest {MOST_DELIVERIES} deliveries. The API lists the others.</p>
+      {deliveries.data.length < MAX_DELIVERIES ? null : (
+        <p className="body muted small">These are the newest {MAX_DELIVERIES} deliveries. The API lists the others.</p>
       )}
     </>
   )

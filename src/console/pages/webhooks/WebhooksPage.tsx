@@ -3,7 +3,7 @@ import { useState } from "react"
 import type { WebhookEndpoint } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { api } from "../../data/Client.ts"
-import { MOST_LISTED, webhooksQuery } from "../../data/Queries.ts"
+import { MAX_LISTED, webhooksQuery } from "../../data/Queries.ts"
 import { duration } from "../../format/Figures.ts"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
@@ -150,7 +150,7 @@ export const WebhooksPage = () => {
       cards
       title="Webhooks"
       query={webhooks}
-      most={MOST_LISTED}
+      most={MAX_LISTED}
       create={{ name: "Create webhook", run: () => setOpen("new") }}
       empty={{
         title: "There is no webhook yet.",

@@ -85,7 +85,7 @@ const usageSeriesOf = (found: SeriesAnswer, by: UsageSeriesReport["group_by"]): 
   })
 })
 
-const MOST_SERIES = 8
+const MAX_SERIES = 8
 
 const ranks = {
   cost_usd: "cost",
@@ -115,7 +115,7 @@ export const managementUsageHandlers = Effect.gen(function* () {
       return answer(found, ({ balance, page }) => usageBreakdownOf(page, { balance, by, period: rangePeriod }))
     },
     getUsageSeries: ({ query }) => {
-      const { end_time, group_by: by, interval, period, rank_by = "cost_usd", start_time, top = MOST_SERIES } = query
+      const { end_time, group_by: by, interval, period, rank_by = "cost_usd", start_time, top = MAX_SERIES } = query
       const { key_id: key, model, operation, project_id: project, provider, status } = query
       const filters = { key, model, operation, project, provider, status }
       const unstorable = Object.entries(filters).find(([, value]) => value?.includes("\0") === true)
