@@ -175,7 +175,8 @@ withBrowser("the operator's section", (it) => {
         await page.getByRole("region", { name: "Movements of money" }).getByText("operator:TICKET-8").waitFor()
         await page.getByText("after $0.000001 of refunds").waitFor()
         const lines = await page.getByRole("region", { name: "Table: lines of the cost" }).innerText()
-        assert.match(lines, /Settled from the hold[^]*Refunded[^]*−\$0\.000001[^]*Cost/)
+        assert.match(lines, /Settled from the hold[^]*Refunded[^]*minus\s*−\$0\.000001[^]*Cost/)
+        await page.getByText(/^[\d.]+ m?s in the gateway$/).waitFor()
         // A second refund with the same reference moves no money.
         await page.getByRole("button", { name: "Refund" }).click()
         await page.getByLabel("Amount in USD").fill("0.000001")

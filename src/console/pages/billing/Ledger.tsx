@@ -7,7 +7,7 @@ import type { Ledger as LedgerOf, LedgerLine } from "../../data/Statement.ts"
 import { count, monthName, utcDate } from "../../format/Figures.ts"
 import { exactMoney, signedMoney } from "../../format/Money.ts"
 import { plural } from "../../format/Words.ts"
-import { Money } from "../../parts/Figures.tsx"
+import { Money, Signed } from "../../parts/Figures.tsx"
 import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
 import { Table } from "../../parts/Table.tsx"
 
@@ -59,7 +59,7 @@ export const LedgerTable = ({
           <td className="muted clip">{detailsOf(line)}</td>
           <td className="right">
             <span className="number" title={signedMoney(line.amount, exactMoney)}>
-              {signedMoney(line.amount)}
+              <Signed text={signedMoney(line.amount)} />
             </span>
           </td>
           <td className="right">

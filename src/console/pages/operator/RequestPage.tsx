@@ -9,7 +9,7 @@ import { duration, moment, share, signedPercent } from "../../format/Figures.ts"
 import { exactMoney, money, signedMoney } from "../../format/Money.ts"
 import { operationName, sentence } from "../../format/Words.ts"
 import { Id } from "../../parts/Copy.tsx"
-import { Ago, Status } from "../../parts/Figures.tsx"
+import { Ago, Signed, Status } from "../../parts/Figures.tsx"
 import { Icon } from "../../parts/Icons.tsx"
 import { Failed, Skeleton } from "../../parts/States.tsx"
 import { Tile } from "../../parts/Tile.tsx"
@@ -148,7 +148,9 @@ const Transfers = ({ receipt: { transfers } }: { readonly receipt: Receipt }) =>
                 </td>
                 <td>{sentence(kind)}</td>
                 <td>{reference === null ? <span className="muted">—</span> : <code>{reference}</code>}</td>
-                <td className="number">{signedMoney(amount_usd, exactMoney)}</td>
+                <td className="number">
+                  <Signed text={signedMoney(amount_usd, exactMoney)} />
+                </td>
               </tr>
             ))}
           </tbody>
