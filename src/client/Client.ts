@@ -1,7 +1,7 @@
 /** Every operation of the service as a typed call. */
 import { eventsOf } from "./Events.ts"
 import { operations } from "./Operations.ts"
-import { type Connection, send } from "./Send.ts"
+import { type Connection, originOf, send } from "./Send.ts"
 import type { Operations } from "./Contract.ts"
 
 export interface ClientOptions {
@@ -59,17 +59,21 @@ export type ListId = {
 }[OperationId]
 export type Item<Id extends ListId> = Answer<Id> extends { readonly data: ReadonlyArray<infer One> } ? One : never
 
+/** The input of `call`. It excludes `stream: true`, because `call` returns the whole answer. */
+export type CallInput<Id extends OperationId> = Input<Id> &
+  (Id extends StreamingId ? { readonly body: { readonly stream?: false | null } } : unknown)
+
 /** The input as arguments of a call. It is optional if none of its parts is required. */
-type Args<Id extends OperationId> = AllOptional<Input<Id>> extends true ? [input?: Input<Id>] : [input: Input<Id>]
+type Args<Needed> = AllOptional<Needed> extends true ? [input?: Needed] : [input: Needed]
 
 /** All operations of the service by their ids. */
 export interface Client {
   /** Calls an operation and returns its response: parsed JSON, or a `Blob`. */
-  readonly call: <Id extends OperationId>(id: Id, ...args: Args<Id>) => Promise<Answer<Id>>
+  readonly call: <Id extends OperationId>(id: Id, ...args: Args<CallInput<Id>>) => Promise<Answer<Id>>
   /** Streams a response as events. Leaving the loop or aborting the signal ends the request; you pay for the delivered output. */
   readonly stream: <Id extends StreamingId>(id: Id, input: Input<Id>) => AsyncIterable<StreamEvent<Id>>
   /** Iterates over all items of a list, page by page. */
-  readonly list: <Id extends ListId>(id: Id, ...args: Args<Id>) => AsyncIterable<Item<Id>>
+  readonly list: <Id extends ListId>(id: Id, ...args: Args<Input<Id>>) => AsyncIterable<Item<Id>>
 }
 
 /** The input of any operation, without its specific types. */
@@ -100,8 +104,30 @@ const escaped = (name: string, value: string | number | undefined): string => {
   return encodeURIComponent(text).replaceAll("%2F", "/")
 }
 
+/** Returns the method, path and marks of an operation. Throws a `TypeError` for an unknown id, which untyped programs can pass. */
+const operationOf = (id: OperationId) => {
+  if (!Object.hasOwn(operations, id)) {
+    throw new TypeError(`\`id\` must be an operation, such as "chat.completions"; got ${JSON.stringify(id)}.`)
+  }
+  const [method = "", template = "", ...marks] = operations[id].split(" ")
+  return { method, template, marks }
+}
+
+/** Throws a `TypeError` for an operation without this mark. */
+const checkMark = (id: OperationId, mark: string, does: string): void => {
+  if (operationOf(id).marks.includes(mark)) return
+  throw new TypeError(`\`id\` must be an operation that ${does}; got ${JSON.stringify(id)}.`)
+}
+
+/** Throws a `TypeError` for a call that asks for a stream: the gateway would charge for an answer that `call` cannot read. */
+const checkWhole = (id: OperationId, { body }: AnyInput): void => {
+  const asked = (body as { readonly stream?: unknown } | undefined)?.stream
+  if (asked !== true || !operationOf(id).marks.includes("streams")) return
+  throw new TypeError("`body.stream` must not be true for `call`; use `stream`.")
+}
+
 const request = async (connection: Connection, id: OperationId, input: AnyInput, more: object = {}) => {
-  const [method = "", template = "", keyed] = operations[id].split(" ")
+  const { marks, method, template } = operationOf(id)
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => escaped(name, input.path?.[name]))
   const isForm = input.body instanceof FormData
   const body = isForm
@@ -109,7 +135,7 @@ const request = async (connection: Connection, id: OperationId, input: AnyInput,
     : input.body === undefined && Object.keys(more).length === 0
       ? undefined
       : JSON.stringify({ ...(input.body as object), ...more })
-  const key = input.idempotencyKey ?? (keyed === undefined ? undefined : crypto.randomUUID())
+  const key = input.idempotencyKey ?? (marks.includes("keyed") ? crypto.randomUUID() : undefined)
   return send(connection, {
     method,
     path: path + queryOf(input.query),
@@ -131,7 +157,13 @@ const answerOf = async (response: Response): Promise<unknown> => {
   return /^application\/json\s*(;|$)/.test(type) ? response.json() : response.blob()
 }
 
+const wholeOf = async (connection: Connection, id: OperationId, input: AnyInput): Promise<unknown> => {
+  checkWhole(id, input)
+  return answerOf(await request(connection, id, input))
+}
+
 async function* streamOf(connection: Connection, id: OperationId, input: AnyInput): AsyncGenerator<unknown> {
+  checkMark(id, "streams", "can stream")
   const response = await request(connection, id, input, { stream: true })
   if (response.body === null) throw new TypeError("the answer has no body")
   yield* eventsOf<unknown>(response.body)
@@ -152,6 +184,7 @@ const nextOf = (id: OperationId, page: Page): Readonly<Record<string, string>> |
 }
 
 async function* itemsOf(connection: Connection, id: OperationId, input: AnyInput): AsyncGenerator<unknown> {
+  checkMark(id, "lists", "returns a list")
   let query: Readonly<Record<string, unknown>> | undefined = input.query ?? {}
   while (query !== undefined) {
     const page = (await answerOf(await request(connection, id, { ...input, query }))) as Page
@@ -175,14 +208,14 @@ async function* itemsOf(connection: Connection, id: OperationId, input: AnyInput
  */
 export const createClient = (options: ClientOptions): Client => {
   const connection: Connection = {
-    origin: options.baseUrl.replace(/\/+$/, "").replace(/\/api(\/v1)?$/, ""),
+    origin: originOf(options.baseUrl),
     apiKey: options.apiKey,
     fetch: options.fetch ?? ((...args) => fetch(...args)),
     maxRetries: options.maxRetries ?? 2,
     timeoutMs: options.timeoutMs ?? 600_000
   }
   return {
-    call: async (id, ...[input = {}]) => (await answerOf(await request(connection, id, input as AnyInput))) as never,
+    call: async (id, ...[input = {}]) => (await wholeOf(connection, id, input as AnyInput)) as never,
     stream: (id, input) => streamOf(connection, id, input as AnyInput) as AsyncIterable<never>,
     list: (id, ...[input = {}]) => itemsOf(connection, id, input as AnyInput) as AsyncIterable<never>
   }

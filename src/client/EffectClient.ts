@@ -5,6 +5,7 @@ import { HttpApiClient } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import { operations } from "./Operations.ts"
 import { type ResponseHead, isRetryable, waitOf } from "./Retry.ts"
+import { originOf } from "./Send.ts"
 
 /** The options of the client. */
 export interface EffectClientOptions {
@@ -18,8 +19,8 @@ export interface EffectClientOptions {
 
 /** The paths of operations that take an idempotency key. */
 const keyedPaths: ReadonlyArray<RegExp> = Object.values(operations).flatMap((operation) => {
-  const [, template = "", mark] = operation.split(" ")
-  return mark === undefined ? [] : [new RegExp(`${template.replaceAll(/\{\w+\}/g, "[^/?]+")}$`)]
+  const [, template = "", ...marks] = operation.split(" ")
+  return !marks.includes("keyed") ? [] : [new RegExp(`${template.replaceAll(/\{\w+\}/g, "[^/?]+")}$`)]
 })
 
 const KEY = "idempotency-key"
@@ -72,7 +73,7 @@ const withRetries =
  */
 export const makeEffectClient = ({ apiKey, baseUrl, maxRetries = 2 }: EffectClientOptions) =>
   HttpApiClient.make(Api, {
-    baseUrl: baseUrl.replace(/\/+$/, "").replace(/\/api(\/v1)?$/, ""),
+    baseUrl: originOf(baseUrl),
     transformClient: (client) =>
       client.pipe(
         HttpClient.mapRequest((request) =>

@@ -1,6 +1,7 @@
 /** The client of tollgate for JavaScript and TypeScript, in Node 20 or later and in browsers. It has no dependencies. */
 export {
   type Answer,
+  type CallInput,
   type CallOptions,
   type Client,
   type ClientOptions,

@@ -14,6 +14,16 @@ export interface Connection {
   readonly timeoutMs: number
 }
 
+/** The origin of the service from its address, with or without `/api/v1`. Throws a `TypeError` for anything but a string. */
+export const originOf = (baseUrl: string): string => {
+  if (typeof baseUrl !== "string") {
+    throw new TypeError(
+      `\`baseUrl\` must be the address of the gateway, such as http://127.0.0.1:8787; got ${String(baseUrl)}.`
+    )
+  }
+  return baseUrl.replace(/\/+$/, "").replace(/\/api(\/v1)?$/, "")
+}
+
 export interface OutgoingRequest {
   readonly method: string
   /** The path and the query. */

@@ -152,6 +152,47 @@ describe("the typed client", () => {
     })
   )
 
+  it.live("rejects calls that only untyped programs can make, before any request", () =>
+    Effect.gen(function* () {
+      const sent: Array<unknown> = []
+      const client = createClient({
+        baseUrl: "http://127.0.0.1:9",
+        fetch: (...args) => {
+          sent.push(args)
+          return Promise.reject(new Error("no request was expected"))
+        }
+      })
+      const untyped = client as unknown as {
+        readonly call: (id: string, input?: object) => Promise<unknown>
+        readonly stream: (id: string, input?: object) => AsyncIterable<unknown>
+        readonly list: (id: string, input?: object) => AsyncIterable<unknown>
+      }
+      const first = async (items: AsyncIterable<unknown>) => {
+        for await (const item of items) return item
+      }
+      const body = { ...hello, stream: true } as const
+      // @ts-expect-error: a call returns a whole answer
+      const streamed = client.call("chat.completions", { body })
+      for (const [promise, message] of [
+        [streamed, "`body.stream` must not be true for `call`; use `stream`."],
+        [untyped.call("chat.complete"), '`id` must be an operation, such as "chat.completions"; got "chat.complete".'],
+        [untyped.call("toString"), '`id` must be an operation, such as "chat.completions"; got "toString".'],
+        [first(untyped.stream("embeddings", {})), '`id` must be an operation that can stream; got "embeddings".'],
+        [first(untyped.list("requests.get", {})), '`id` must be an operation that returns a list; got "requests.get".']
+      ] as const) {
+        const error = yield* rejection(promise)
+        assert.instanceOf(error, TypeError)
+        assert.strictEqual(error.message, message)
+      }
+      assert.lengthOf(sent, 0)
+      assert.throws(
+        () => createClient({ baseUrl: undefined as never }),
+        TypeError,
+        "`baseUrl` must be the address of the gateway, such as http://127.0.0.1:8787; got undefined."
+      )
+    })
+  )
+
   it.live("reads a list to its end, page by page", () =>
     Effect.gen(function* () {
       const { client } = yield* caller(yield* startService())

@@ -36,6 +36,15 @@ describe("the Effect client", () => {
     }).pipe(Effect.scoped)
   )
 
+  it("throws a TypeError that names a missing address", () => {
+    const baseUrl = undefined as never
+    assert.throws(
+      () => makeEffectClient({ baseUrl, apiKey: Option.none() }),
+      TypeError,
+      "`baseUrl` must be the address"
+    )
+  })
+
   it.live("reads its settings, and needs no key for public operations", () =>
     Effect.gen(function* () {
       const service = yield* startService()

@@ -38,6 +38,8 @@ const answer: ChatCompletion = await client.call("chat.completions", {
 const cost: number | undefined = answer.cost_usd
 // @ts-expect-error: a request needs messages
 await client.call("chat.completions", { body: { model: "gpt-4o-mini" } })
+// @ts-expect-error: a call returns a whole answer
+await client.call("chat.completions", { body: { model: "gpt-4o-mini", messages: [], stream: true } })
 // @ts-expect-error: there is no such operation
 await client.call("chat.complete", { body: {} })
 const items: Array<Item<"requests.list">> = []

@@ -155,12 +155,24 @@ export const clientTypes = (document: Document): string => {
   return [HEADER, ...schemas, table].join("\n")
 }
 
+/** Whether the objects of a schema have an array `data`. */
+const isList = (schema: Schema | undefined, document: Document): boolean => {
+  if (schema?.$ref !== undefined) return isList(document.components.schemas[schema.$ref.split("/").at(-1)!], document)
+  return schema?.properties?.["data"]?.type === "array"
+}
+
 /** The text of `src/client/Operations.ts`: the method and path of each operation. */
 export const clientOperations = (document: Document): string => {
   const rows = operationsOf(document).map(({ method, operation, path }) => {
-    const keyed = (operation.parameters ?? []).some(({ name }) => name === "idempotency-key")
-    return `${JSON.stringify(operation.operationId)}: ${JSON.stringify(`${method} ${path}${keyed ? " keyed" : ""}`)}`
+    const { [EVENTS]: events, "application/json": json } = answerOf(operation)
+    const marks = [
+      ...((operation.parameters ?? []).some(({ name }) => name === "idempotency-key") ? ["keyed"] : []),
+      ...(events === undefined ? [] : ["streams"]),
+      ...(isList(json?.schema, document) ? ["lists"] : [])
+    ]
+    return `${JSON.stringify(operation.operationId)}: ${JSON.stringify([method, path, ...marks].join(" "))}`
   })
-  const about = "/** The method and path of each operation by its id; `keyed` marks those with an idempotency key. */"
+  const about =
+    "/** The method and path of each operation by its id. `keyed` marks an operation with an idempotency key, `streams` one that can stream its answer, and `lists` one whose answer has an array `data`. */"
   return `${HEADER}\n${about}\nexport const operations = {\n${rows.join(",\n")}\n} as const\n`
 }

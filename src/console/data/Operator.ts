@@ -7,7 +7,7 @@ import {
   queryOptions
 } from "@tanstack/react-query"
 import type { OperatorReport, OperatorSession, ReportRow } from "../../client/Contract.ts"
-import { createClient, type Input } from "../../client/Package.ts"
+import { createClient, type CallInput } from "../../client/Package.ts"
 import { OPERATOR_SESSION } from "./Addresses.ts"
 import { defined } from "./Defined.ts"
 import { isSignedOut, keepOperatorCsrfToken, operatorApi, origin } from "./Client.ts"
@@ -78,7 +78,7 @@ const pages = <Id extends Paged>(
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => {
       const query = { ...input.query, limit, ...(pageParam === undefined ? {} : { cursor: pageParam }) }
-      return operatorApi.call(id, { ...input, query, signal } as unknown as Input<Id>)
+      return operatorApi.call(id, { ...input, query, signal } as unknown as CallInput<Id>)
     },
     getNextPageParam: (page: { readonly next_cursor: string | null }) => page.next_cursor ?? undefined
   })
