@@ -26,7 +26,7 @@ const lackOf = ({ background, format, images, quality, style }: ImagesWork): str
 }
 
 /** The body of a call for one image. The size only determines the aspect ratio: an image has about a megapixel. */
-const encodeImages = (work: ImagesWork): Result.Result<string, ProviderFault> => {
+export const encodeImages = (work: ImagesWork): Result.Result<string, ProviderFault> => {
   const lack = lackOf(work)
   if (lack !== undefined) return refused(lack, `it does not offer this ${lack}`)
   const aspectRatio = work.size && ratioOf(RATIOS, work.size)

@@ -5,6 +5,7 @@ import type { ImageResult, ImagesWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 import type { Drawing } from "./Drawing.ts"
 import { drawFiles } from "./DrawingThread.ts"
+import { imagesRefusalOf } from "./Refusals.ts"
 import { playWork } from "./WorkPlay.ts"
 
 /** The default size, in pixels. */
@@ -37,6 +38,8 @@ const drawingOf = ({ candidate: { model } }: WorkCall, work: ImagesWork, index: 
 export const draw = (id: string, call: WorkCall, work: ImagesWork): Effect.Effect<ImageResult, ProviderError> =>
   playWork(id, call, ({ fault, images = Infinity }) => {
     const failed = (fault: ProviderFault) => new ProviderError({ provider: id, fault })
+    const refusal = imagesRefusalOf(id, call, work)
+    if (refusal !== undefined) return Effect.fail(failed(refusal))
     if (work.format !== undefined && work.format !== "png") {
       const detail = `the sandbox draws no ${work.format}, only png`
       return Effect.fail(failed({ _tag: "Refused", status: 400, detail, param: "output_format" }))

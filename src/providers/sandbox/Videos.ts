@@ -5,6 +5,7 @@ import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import type { VideoJobState, VideoWork, MediaBytes } from "../../domain/Work.ts"
 import { faultAtOnce, malformedFault, type Steering, steeringOf } from "./Steering.ts"
 import { drawFiles } from "./DrawingThread.ts"
+import { videoRefusalOf } from "./Refusals.ts"
 import { jobOf, progressAt, type ClipContent, ticketOf, type VideoFault, type VideoJob } from "./VideoTicket.ts"
 
 /** The duration of a normal and of a slow video job, in milliseconds. */
@@ -36,6 +37,8 @@ export const makeVideos = (id: string): Pick<Required<Provider>, "makeVideo" | "
       const steering = yield* steeringOf(id, call.steering)
       const fault = atOnce(steering)
       if (fault !== undefined) return yield* fail(fault)
+      const refusal = videoRefusalOf(id, call, work)
+      if (refusal !== undefined) return yield* fail(refusal)
       const takenAt = yield* Clock.currentTimeMillis
       return { ticket: ticketOf(takenOf(call, work, steering, takenAt)) }
     }),

@@ -5,7 +5,7 @@ import { dataUrlOf, makeHttpClip } from "../wire/HttpClip.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
 import { objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { Provider } from "../Provider.ts"
-import type { ProviderError } from "../ProviderError.ts"
+import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import type { VideoJobState, VideoWork } from "../../domain/Work.ts"
 
 const MAX_ANSWER_BYTES = 256 * 1024
@@ -19,10 +19,8 @@ export const makeXaiVideo = (
   const options = { accept: "application/json", maxBodyBytes: MAX_ANSWER_BYTES }
   return Effect.map(makeHttpClip(work), (videoClip) => ({
     makeVideo: (call, video) => {
-      if (video.referenceVideo !== undefined) {
-        const detail = "it takes no reference video"
-        return Effect.fail(work.error({ _tag: "Refused", status: 400, detail, param: "reference_video" }))
-      }
+      const refusal = refusalOf(video)
+      if (refusal !== undefined) return Effect.fail(work.error(refusal))
       const body = JSON.stringify(encodeVideo(call.candidate.offer.upstreamId, video))
       return Effect.flatMap(work.post(call, { ...options, target, body, makes: true }), (answer) => {
         const ticket = textIn(objectOf(parseJson(answer)) ?? {}, "request_id")
@@ -38,6 +36,12 @@ export const makeXaiVideo = (
     videoClip
   }))
 }
+
+/** Returns why xAI cannot make a video; undefined when it can. Its sandbox double uses the same check. */
+export const refusalOf = ({ referenceVideo }: Pick<VideoWork, "referenceVideo">): ProviderFault | undefined =>
+  referenceVideo === undefined
+    ? undefined
+    : { _tag: "Refused", status: 400, detail: "it takes no reference video", param: "reference_video" }
 
 /** Requests 720p, to which the catalogue's price applies. Videos always have sound, and there is no seed. */
 const encodeVideo = (model: string, { aspectRatio, duration, image, prompt, referenceImages }: VideoWork) => ({
