@@ -300,9 +300,9 @@ export const ChatCompletionChunk = Schema.Struct({
     })
   ),
   usage: Schema.optionalKey(ChatUsage),
-  /** The charge in USD, in the chunk with the usage. */
+  /** The charge in USD, in the chunk with the usage or with the error. */
   cost_usd: Schema.optionalKey(Usd),
-  /** The id of the request, in the chunk with the usage. */
+  /** The id of the request, in the chunk with the usage or with the error. */
   request_id: Schema.optionalKey(RequestId),
   /** The provider that served, in the chunk with the usage. */
   provider: Schema.optionalKey(Schema.String),

@@ -186,7 +186,13 @@ export const MessagesStreamEvent = Schema.Union([
   }),
   Schema.Struct({ type: Schema.Literal("message_stop") }),
   Schema.Struct({ type: Schema.Literal("ping") }),
-  Schema.Struct({ type: Schema.Literal("error"), error: MessagesErrorObject, request_id: RequestId })
+  Schema.Struct({
+    type: Schema.Literal("error"),
+    error: MessagesErrorObject,
+    request_id: RequestId,
+    /** The charge in USD for the output before the error. Absent when the charge is unknown. */
+    cost_usd: Schema.optionalKey(Usd)
+  })
 ]).annotate({ identifier: "MessagesStreamEvent" })
 export type MessagesStreamEvent = typeof MessagesStreamEvent.Type
 

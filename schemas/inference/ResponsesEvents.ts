@@ -1,6 +1,6 @@
 /** The events of a streamed response. */
 import { Schema } from "effect"
-import { Count } from "../Bounds.ts"
+import { Count, Usd } from "../Bounds.ts"
 import { BalanceWarning } from "../Routing.ts"
 import { ResponseBegun, ResponseObject, ResponsesMessageItem, ResponsesReasoningItem } from "./ResponsesAnswer.ts"
 import { ResponsesCallItem, ResponsesCustomCallItem, ResponsesSearchItem } from "./ResponsesTools.ts"
@@ -144,6 +144,8 @@ export const ResponsesStreamEvent = Schema.Union([
     response: Schema.Struct({
       ...ResponseBegun.fields,
       status: Schema.Literal("failed"),
+      /** The charge in USD for the output before the error. Null when the charge is unknown. */
+      cost_usd: Schema.NullOr(Usd),
       /** Why the request failed. */
       error: Schema.Struct({
         /** The code of the error. */

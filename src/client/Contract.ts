@@ -53,9 +53,9 @@ export type ChatCompletionChunk = {
     } | null
   }>
   readonly usage?: ChatUsage
-  /** The charge in USD, in the chunk with the usage. */
+  /** The charge in USD, in the chunk with the usage or with the error. */
   readonly cost_usd?: number
-  /** The id of the request, in the chunk with the usage. */
+  /** The id of the request, in the chunk with the usage or with the error. */
   readonly request_id?: RequestId
   /** The provider that served, in the chunk with the usage. */
   readonly provider?: string
@@ -342,8 +342,8 @@ export type ResponsesStreamEvent =
         readonly output_text: ""
         /** Null: the answer at the end of the stream has it. */
         readonly usage: null
-        /** Null: the answer at the end of the stream has it. */
-        readonly cost_usd: null
+        /** The charge in USD for the output before the error. Null when the charge is unknown. */
+        readonly cost_usd: number | null
         /** Null: the answer at the end of the stream has it. */
         readonly provider: null
         /** Null: the answer at the end of the stream has it. */
@@ -455,6 +455,8 @@ export type MessagesStreamEvent =
       readonly type: "error"
       readonly error: MessagesErrorObject
       readonly request_id: RequestId
+      /** The charge in USD for the output before the error. Absent when the charge is unknown. */
+      readonly cost_usd?: number
     }
 
 /** `req_` and a 26-character ULID. Ids sort by time. */

@@ -37,4 +37,5 @@ export type StreamItem =
   | { readonly _tag: "Events"; readonly events: ReadonlyArray<OutputEvent> }
   | { readonly _tag: "KeepAlive" }
   | { readonly _tag: "End"; readonly answer: Answer }
-  | { readonly _tag: "Error"; readonly failure: Failure }
+  /** `cost` is the charge of a stream that a provider served, and absent when the charge is unknown. */
+  | { readonly _tag: "Error"; readonly failure: Failure; readonly cost?: Nano }

@@ -122,10 +122,17 @@ export type Reason =
   | { readonly _tag: "VideoUnavailable"; readonly detail: string }
   /** One request of a batch failed, which does not affect the others. */
   | { readonly _tag: "BatchRequestFailed"; readonly index: number; readonly detail: string }
-  | { readonly _tag: "UpstreamError"; readonly detail: string; readonly retryAfterSeconds?: number }
+  /** With `provider`, that provider broke off after its first output, which is charged. */
+  | {
+      readonly _tag: "UpstreamError"
+      readonly detail: string
+      readonly retryAfterSeconds?: number
+      readonly provider?: string
+    }
   /** Every provider that was asked receives too many requests. The pause is the shortest that one of them named. */
   | { readonly _tag: "UpstreamRateLimited"; readonly retryAfterSeconds: number }
-  | { readonly _tag: "UpstreamTimeout"; readonly clock: string }
+  /** With `provider`, the time limit ended after the first output of that provider, which is charged. */
+  | { readonly _tag: "UpstreamTimeout"; readonly clock: string; readonly provider?: string }
   /** With a pause, waiting helps: the providers that could serve are resting. */
   | { readonly _tag: "NoProviderAvailable"; readonly detail: string; readonly retryAfterSeconds?: number }
   /** Something that the request needs was not set up, or cannot be reached. */

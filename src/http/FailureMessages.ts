@@ -61,6 +61,20 @@ export const contextMessage = ({
 }: Extract<Reason, { readonly _tag: "ContextLengthExceeded" }>): string =>
   `The prompt has about ${tokens.toLocaleString("en-US")} tokens, more than the context window of ${window.toLocaleString("en-US")}`
 
+const PAID = "you pay for the output you received"
+
+/** Says that no provider could serve, or which provider broke off. */
+export const upstreamMessage = ({ detail, provider }: Extract<Reason, { readonly _tag: "UpstreamError" }>): string =>
+  provider === undefined ? `No provider could serve this request (${detail})` : `${provider} broke off; ${PAID}`
+
+/** Says which time limit ended, and with whom if the output began. */
+export const timeoutMessage = ({ clock, provider }: Extract<Reason, { readonly _tag: "UpstreamTimeout" }>): string => {
+  const limit = clock.replace("_", " ")
+  return provider === undefined
+    ? `No provider answered in time (${limit})`
+    : `${provider} did not finish in time (${limit}); ${PAID}`
+}
+
 /** The first words of messages that continue after the name of a field. */
 const PREDICATE = /^(?:must|is|are|could|cannot|requires|made)\b/
 

@@ -10,7 +10,9 @@ import {
   plainFields,
   sentence,
   sentenceOfField,
+  timeoutMessage,
   unknownModelMessage,
+  upstreamMessage,
   keyNames
 } from "./FailureMessages.ts"
 
@@ -346,18 +348,12 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     "The provider's status of this video is unavailable; try again",
     { retry: true }
   ),
-  UpstreamError: row(
-    502,
-    "upstream_error",
-    "upstream_error",
-    ({ detail }) => `No provider could serve this request (${detail})`,
-    {
-      retry: true,
-      retryAfter: secondsOf,
-      charged: true,
-      unquoted: () => "no provider could serve the request"
-    }
-  ),
+  UpstreamError: row(502, "upstream_error", "upstream_error", upstreamMessage, {
+    retry: true,
+    retryAfter: secondsOf,
+    charged: true,
+    unquoted: () => "no provider could serve the request"
+  }),
   VideoUnavailable: row(503, "service_unavailable_error", "service_unavailable", detailOf),
   ServiceUnavailable: row(503, "service_unavailable_error", "service_unavailable", detailOf, {
     retryAfter: secondsOf,
@@ -381,13 +377,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     "The service is overloaded. Try again. You were not charged",
     { ...soon, ...closesConnection }
   ),
-  UpstreamTimeout: row(
-    504,
-    "timeout_error",
-    "upstream_timeout",
-    ({ clock }) => `No provider answered in time (${clock.replace("_", " ")})`,
-    { retry: true, charged: true }
-  ),
+  UpstreamTimeout: row(504, "timeout_error", "upstream_timeout", timeoutMessage, { retry: true, charged: true }),
   HoldExpired: row(504, "timeout_error", "request_expired", "The request did not finish before its hold expired", {
     charged: true
   })

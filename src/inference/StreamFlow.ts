@@ -192,19 +192,22 @@ const pump = Effect.fnUntraced(function* (
   give(sealer.end())
 })
 
-const brokenReason = (cause: Cause.Cause<PoolError | ProviderError>): Reason | undefined => {
+/** Returns why an answer broke off. `isPaid`: after its first output. */
+const brokenReason = (cause: Cause.Cause<PoolError | ProviderError>, isPaid: boolean): Reason | undefined => {
   const error = cause.reasons.find(Cause.isFailReason)?.error
   if (error === undefined) return cause.reasons.some(Cause.isDieReason) ? { _tag: "InternalError" } : undefined
   if (error._tag === "PoolError") return error.reason
-  if (error.fault._tag === "TimedOut") return { _tag: "UpstreamTimeout", clock: error.fault.clock }
-  return { _tag: "UpstreamError", detail: `${error.provider} broke off` }
+  const { fault, provider } = error
+  const paid = isPaid ? { provider } : {}
+  if (fault._tag === "TimedOut") return { _tag: "UpstreamTimeout", clock: fault.clock, ...paid }
+  return { _tag: "UpstreamError", detail: `${provider} broke off`, ...paid }
 }
 
 /** What the provider's answer came to. */
 const outcomeOf = (delivery: Delivery, exit: Exit.Exit<void, PoolError | ProviderError>): Outcome => {
   const delivered = { reported: delivery.usage, counted: () => delivery.counted() }
   if (Exit.isSuccess(exit)) return { _tag: "Whole", finish: delivery.finished, delivered }
-  const error = brokenReason(exit.cause)
+  const error = brokenReason(exit.cause, delivery.anything)
   return delivery.anything ? { _tag: "Partial", error, delivered } : { _tag: "NoOutput", error }
 }
 
@@ -236,7 +239,7 @@ const endStream = (
   return Effect.map(closeAnswered(options, admitted, end, output, delivery.kept), (answer): StreamItem => {
     if (outcome._tag === "Whole") return { _tag: "End", answer }
     const log = Exit.isFailure(exit) && !keepsNothing(admitted) ? exit.cause : undefined
-    return { _tag: "Error", failure: failure(outcome.error ?? { _tag: "InternalError" }, log) }
+    return { _tag: "Error", failure: failure(outcome.error ?? { _tag: "InternalError" }, log), cost: answer.cost }
   })
 }
 

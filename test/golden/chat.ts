@@ -134,7 +134,9 @@ const fold = (events: ReadonlyArray<WireEvent>): Json => {
 
 const broken = (events: ReadonlyArray<WireEvent>) => {
   const chunks = chunksOf(events)
-  const { choices, error } = chunks.at(-1)
+  const { choices, cost_usd, error, request_id } = chunks.at(-1)
+  assert.isAbove(cost_usd, 0)
+  assert.strictEqual(request_id, "req_<id>")
   assert.deepStrictEqual(choices, [{ index: 0, delta: { content: "" }, finish_reason: "error", logprobs: null }])
   assert.deepStrictEqual(Object.keys(error), ["message", "type", "code", "param"])
   return { text: messageIn(chunks).content, code: error.code }

@@ -125,7 +125,8 @@ const textOf = (content: ReadonlyArray<Json>): string =>
 
 const broken = (events: ReadonlyArray<WireEvent>) => {
   const { others } = afterStart(events)
-  const { error, request_id, type, ...more } = others.pop()
+  const { cost_usd, error, request_id, type, ...more } = others.pop()
+  assert.isAbove(cost_usd, 0)
   assert.deepStrictEqual([type, request_id, more], ["error", "req_<id>", {}])
   const blocks = new BlocksFold()
   for (const event of others) assert.isTrue(blocks.push(event), event.type)

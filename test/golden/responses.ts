@@ -190,7 +190,9 @@ const broken = (events: ReadonlyArray<WireEvent>) => {
   const failed = others.pop()
   assert.strictEqual(failed.type, "response.failed")
   const { code, message } = error
-  assert.deepStrictEqual(failed.response, { ...begun, status: "failed", error: { code, message } })
+  const { cost_usd } = failed.response
+  assert.isAbove(cost_usd, 0)
+  assert.deepStrictEqual(failed.response, { ...begun, status: "failed", error: { code, message }, cost_usd })
   assert.deepStrictEqual(Object.keys(error), ["type", "sequence_number", "code", "message", "param"])
   assert.strictEqual(error.type, "error")
   itemsIn(others)

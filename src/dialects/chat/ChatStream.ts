@@ -2,6 +2,7 @@
 import type { ErrorBody } from "../../../schemas/Errors.ts"
 import type { ChatCompletionChunk } from "../../../schemas/inference/ChatCompletions.ts"
 import type { Failure } from "../../domain/Failure.ts"
+import { usdFromNano } from "../../domain/Money.ts"
 import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import type { Answer, StreamItem } from "../../domain/Answer.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
@@ -25,6 +26,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   /** The part of a text frame before its text. */
   readonly #textHead: string
   readonly #includeUsage: boolean
+  readonly #requestId: string
   readonly #describe: (failure: Failure) => ErrorBody["error"]
   #started = false
   /** Whether a reasoning block with text is open. */
@@ -37,6 +39,7 @@ export class ChatStreamEncoder implements StreamEncoder {
     const id = completionId(requestId)
     this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)}`
     this.#textHead = this.#head + TEXT_HEAD
+    this.#requestId = requestId
     this.#includeUsage = options.includeUsage
     this.#describe = options.describe
   }
@@ -51,7 +54,7 @@ export class ChatStreamEncoder implements StreamEncoder {
       case "End":
         return this.#end(item.answer)
       case "Error":
-        return this.#error(item.failure)
+        return this.#error(item)
     }
   }
 
@@ -126,8 +129,13 @@ export class ChatStreamEncoder implements StreamEncoder {
     return `${finished}${this.#frame(this.#includeUsage ? "" : stopped, `,${JSON.stringify(last).slice(1, -1)}`)}${DONE}`
   }
 
-  #error(failure: Failure): string {
-    const error = JSON.stringify({ error: this.#describe(failure) }).slice(1, -1)
+  #error({ cost, failure }: Extract<StreamItem, { readonly _tag: "Error" }>): string {
+    const last = {
+      ...(cost === undefined ? {} : { cost_usd: usdFromNano(cost) }),
+      request_id: this.#requestId,
+      error: this.#describe(failure)
+    }
+    const error = JSON.stringify(last).slice(1, -1)
     return `${this.#frame(this.#choice({ content: "" }, "error"), `,${error}`)}${DONE}`
   }
 }

@@ -1,5 +1,6 @@
 /** Encodes a paid stream as Anthropic's events. */
 import type { MessagesBlock, MessagesStreamEvent } from "../../../schemas/inference/MessagesAnswer.ts"
+import { usdFromNano } from "../../domain/Money.ts"
 import { eventsOf, OutputFold, type OutputEvent } from "../../domain/Output.ts"
 import { noTokens } from "../../domain/Usage.ts"
 import type { Answer, StreamItem } from "../../domain/Answer.ts"
@@ -96,7 +97,13 @@ export class MessagesStreamEncoder implements StreamEncoder {
         return this.#start() + this.#end(item.answer)
       case "Error": {
         const { describe, requestId } = this.#opening
-        return frame({ type: "error", error: encodeMessagesError(describe(item.failure)), request_id: requestId })
+        const cost = item.cost === undefined ? {} : { cost_usd: usdFromNano(item.cost) }
+        return frame({
+          type: "error",
+          error: encodeMessagesError(describe(item.failure)),
+          request_id: requestId,
+          ...cost
+        })
       }
     }
   }

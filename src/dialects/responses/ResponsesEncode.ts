@@ -6,7 +6,7 @@ import type {
   ResponsesOutputItem,
   ResponsesUsage
 } from "../../../schemas/inference/ResponsesAnswer.ts"
-import { usdFromNano } from "../../domain/Money.ts"
+import { type Nano, usdFromNano } from "../../domain/Money.ts"
 import { type FinishReason, type Output, outputPieces } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
 import type { Answer } from "../../domain/Answer.ts"
@@ -93,8 +93,14 @@ export const encodeBegun = (opening: StreamOpening, echo: Echo): ResponseBegun =
 })
 
 /** The object of a failed stream. */
-export const encodeFailed = (opening: StreamOpening, echo: Echo, { code, message }: ErrorBody["error"]) => ({
+export const encodeFailed = (
+  opening: StreamOpening,
+  echo: Echo,
+  { code, message }: ErrorBody["error"],
+  cost: Nano | undefined
+) => ({
   ...encodeBegun(opening, echo),
+  cost_usd: cost === undefined ? null : usdFromNano(cost),
   status: "failed" as const,
   error: { code, message }
 })

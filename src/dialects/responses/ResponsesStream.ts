@@ -40,7 +40,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     if (this.#sequence === 0) this.#begin()
     if (item._tag === "Events") this.#events(item.events)
     else if (item._tag === "End") this.#end(item.answer)
-    else this.#error(item.failure)
+    else this.#error(item)
     return this.#frames
   }
 
@@ -147,10 +147,13 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   /** Some clients read only `response.failed`, and others only `error`, which comes last. */
-  #error(failure: Failure): void {
+  #error({ cost, failure }: Extract<StreamItem, { readonly _tag: "Error" }>): void {
     const described = this.#describe(failure)
     const { code, message, param } = described
-    this.#emit("response.failed", `"response":${JSON.stringify(encodeFailed(this.#opening, this.#echo, described))}`)
+    this.#emit(
+      "response.failed",
+      `"response":${JSON.stringify(encodeFailed(this.#opening, this.#echo, described, cost))}`
+    )
     this.#emit("error", JSON.stringify({ code, message, param }).slice(1, -1))
   }
 }

@@ -119,11 +119,15 @@ describe("a stream of chunks", () => {
   })
 
   it("that breaks ends with an error chunk and [DONE]", () => {
-    const broken = failure({ _tag: "UpstreamError", detail: "openai broke off" }, new Error("swordfish"))
+    const broken = failure(
+      { _tag: "UpstreamError", detail: "openai broke off", provider: "openai" },
+      new Error("swordfish")
+    )
     const error =
-      '"error":{"message":"No provider could serve this request (openai broke off).","type":"upstream_error","code":"upstream_error","param":null}'
+      '"cost_usd":0.000003,"request_id":"req_01ARZ3NDEKTSV4RRFFQ69G5FAV",' +
+      '"error":{"message":"openai broke off; you pay for the output you received.","type":"upstream_error","code":"upstream_error","param":null}'
     assert.strictEqual(
-      encode([words("a"), { _tag: "Error", failure: broken }]),
+      encode([words("a"), { _tag: "Error", failure: broken, cost: 3_000n }]),
       `${frame('{"role":"assistant","content":"a"}')}${HEAD}${choice('{"content":""}', '"error"')},${error}}\n\n${DONE}`
     )
   })

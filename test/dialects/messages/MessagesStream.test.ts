@@ -310,11 +310,12 @@ describe("a stream of events", () => {
 
   it("ends with an error event when it breaks, and nothing more", () => {
     const failed = failure({ _tag: "UpstreamError", detail: "lost" })
-    const seen = eventsIn(encode([events(text("a")), { _tag: "Error", failure: failed }]))
+    const seen = eventsIn(encode([events(text("a")), { _tag: "Error", failure: failed, cost: 3_000n }]))
     assert.deepStrictEqual(seen.at(-1), {
       type: "error",
       error: { ...describeFailure(failed), type: "api_error" },
-      request_id: "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"
+      request_id: "req_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+      cost_usd: 0.000003
     })
     assert.deepStrictEqual(
       seen.map(({ type }) => type),

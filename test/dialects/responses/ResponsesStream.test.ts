@@ -174,19 +174,24 @@ describe("a stream of a response", () => {
   })
 
   it("that breaks ends with the failed response and an error event, and nothing else", () => {
-    const broken = failure({ _tag: "UpstreamError", detail: "openai broke off" }, new Error("swordfish"))
-    const all = encode(words("a"), { _tag: "Error", failure: broken })
+    const reason = { _tag: "UpstreamError", detail: "openai broke off", provider: "openai" } as const
+    const broken = failure(reason, new Error("swordfish"))
+    const all = encode(words("a"), { _tag: "Error", failure: broken, cost: 3_000n })
     assert.deepStrictEqual(short(all), [...begun, ...opened(0), "output_text.delta 0", "failed", "error"])
     const failed = all.at(-2)
-    assert.deepStrictEqual(failed?.type === "response.failed" && [failed.response.status, failed.response.error], [
-      "failed",
-      { code: "upstream_error", message: "No provider could serve this request (openai broke off)." }
-    ])
+    assert.deepStrictEqual(
+      failed?.type === "response.failed" && [failed.response.status, failed.response.cost_usd, failed.response.error],
+      [
+        "failed",
+        0.000003,
+        { code: "upstream_error", message: "openai broke off; you pay for the output you received." }
+      ]
+    )
     assert.deepStrictEqual(all.at(-1), {
       type: "error",
       sequence_number: 6,
       code: "upstream_error",
-      message: "No provider could serve this request (openai broke off).",
+      message: "openai broke off; you pay for the output you received.",
       param: null
     })
   })
