@@ -16,7 +16,7 @@ import { tableOf } from "./Table.ts"
 
 const createAccount = Command.make(
   "create",
-  { email: Flags.email, balance: Flags.balance, yes: yesFlag },
+  { email: Flags.newEmail, balance: Flags.balance, yes: yesFlag },
   Effect.fn("account create")(function* ({ balance, email, yes }) {
     yield* confirm(`Create an account for ${email} with ${formatUsd(balance)}`, balance, yes)
     const opened = yield* (yield* Customers).open(email, balance, OPERATOR)
@@ -58,9 +58,6 @@ const limitAccount = Command.make(
   Command.withExamples([{ command: "npm run admin -- account limits --email ann@example.com --scale 10" }]),
   Command.provide(database)
 )
-
-/** Returns the account with this ID or email address. */
-export const namedAccount = (name: string) => Effect.flatMap(Operator, ({ account }) => account(name))
 
 const facts = (line: AccountLine) => ({
   id: line.id,
@@ -143,7 +140,7 @@ const showAccount = Command.make(
   "show",
   { account: Flags.accountArgument },
   Effect.fn("account show")(function* ({ account: name }) {
-    const line = yield* namedAccount(name)
+    const line = yield* accountOf(name)
     const { budgets, counts, spent } = yield* (yield* Operator).overview(line.id)
     const { active_keys, inactive_keys, open_requests } = counts
     const rows: ReadonlyArray<readonly [string, string]> = [
@@ -181,7 +178,7 @@ const markUpAccount = Command.make(
   "markup",
   { account: Flags.accountArgument, percent: Flags.markup },
   Effect.fn("account markup")(function* ({ account: name, percent: basisPoints }) {
-    const { email, id } = yield* namedAccount(name)
+    const { email, id } = yield* accountOf(name)
     yield* (yield* Accounts).setMarkup({ id }, basisPoints, OPERATOR)
     yield* print({
       json: { account_id: id, email, markup_percent: basisPoints / 100 },
@@ -202,7 +199,7 @@ const markUpAccount = Command.make(
 /** Changes an account's state and prints what follows from it. */
 const changeState = (name: string, to: AccountState, reason: string, consequence: string) =>
   Effect.gen(function* () {
-    const { email, id } = yield* namedAccount(name)
+    const { email, id } = yield* accountOf(name)
     yield* (yield* Accounts).setState({ id, name }, { to, reason, actor: OPERATOR })
     yield* print({
       json: { account_id: id, email, state: to, reason },

@@ -52,19 +52,29 @@ export const argument = <A>(name: string, expected: string, parse: (text: string
     )
   )
 
-export const email = parsed("email", "an email address", emailOf).pipe(
+/** The address of an account that does not exist yet. */
+export const newEmail = parsed("email", "an email address", emailOf).pipe(
   Flag.withMetavar("address"),
   Flag.withDescription("The account's email address")
 )
 
 const ACCOUNT = "an account's id or email address"
 
+/** The account of a command that moves money or makes keys. `--account` is the same flag. */
+export const email = parsed("email", ACCOUNT, (text) => idOf(text) ?? emailOf(text)).pipe(
+  Flag.withAlias("account"),
+  Flag.withMetavar("account"),
+  Flag.withDescription("The account's email address or id")
+)
+
 /** The account as the only argument of a command. */
 export const accountArgument = argument("account", ACCOUNT, (text) => idOf(text) ?? emailOf(text)).pipe(
   Argument.withDescription("The account's id or email address")
 )
 
+/** The account of a command that reads. `--email` is the same flag. */
 export const accountFlag = parsed("account", ACCOUNT, (text) => idOf(text) ?? emailOf(text)).pipe(
+  Flag.withAlias("email"),
   Flag.withMetavar("account"),
   Flag.withDescription("The account's id or email address")
 )

@@ -4,7 +4,6 @@ import { Command } from "effect/cli"
 import { type KeyKind, Keys } from "../account/Keys.ts"
 import { type Scope, scopes } from "../auth/Scopes.ts"
 import { OPERATOR } from "../billing/Customers.ts"
-import { namedAccount } from "./AccountCommands.ts"
 import type { KeyLine } from "../operator/OperatorSql.ts"
 import { Operator } from "../operator/Operator.ts"
 import { database } from "./Database.ts"
@@ -72,7 +71,7 @@ const listKeys = Command.make(
   "list",
   { account: Flags.accountFlag },
   Effect.fn("key list")(function* ({ account: name }) {
-    const account = yield* namedAccount(name)
+    const account = yield* accountOf(name)
     const { rows } = yield* (yield* Operator).keys(account.id, { after: null, limit: MAX_KEYS })
     yield* print({
       json: {

@@ -1,21 +1,17 @@
 /** The commands that move money. */
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
-import { Accounts } from "../account/Accounts.ts"
 import type { AccountRow } from "../account/AccountsSql.ts"
 import { Customers, type MovementResult, OPERATOR } from "../billing/Customers.ts"
 import { formatUsd, type Nano, usdFromNano } from "../domain/Money.ts"
+import { Operator } from "../operator/Operator.ts"
 import { confirm, yesFlag } from "./Confirm.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
-import { print, CommandRefused } from "./Output.ts"
+import { print } from "./Output.ts"
 
-/** Returns the account that a command names. */
-export const accountOf = (email: string) =>
-  Effect.gen(function* () {
-    const account = yield* (yield* Accounts).findByEmail(email)
-    return account ?? (yield* new CommandRefused({ message: `There is no account with the email address ${email}` }))
-  })
+/** Returns the account that a command names by its ID or email address. */
+export const accountOf = (name: string) => Effect.flatMap(Operator, ({ account }) => account(name))
 
 /** Prints the result of a movement. It includes `repeated` only with a reference to recognize a repeat by. */
 const printMoved = (

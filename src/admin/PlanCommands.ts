@@ -9,7 +9,7 @@ import { OPERATOR } from "../billing/Customers.ts"
 import { units } from "../catalogue/Listing.ts"
 import { entries } from "../catalogue/models.ts"
 import { formatUsd } from "../domain/Money.ts"
-import { namedAccount } from "./AccountCommands.ts"
+import { accountOf } from "./MoneyCommands.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print, CommandRefused } from "./Output.ts"
@@ -178,7 +178,7 @@ const assign = Command.make(
   "assign",
   { account: Flags.accountArgument, plan: PlanFlags.planFlag },
   Effect.fn("plan assign")(function* ({ account: name, plan }) {
-    const { email, id } = yield* namedAccount(name)
+    const { email, id } = yield* accountOf(name)
     const plans = yield* Plans
     const row = plan === "none" ? undefined : yield* plans.find(plan)
     yield* plans.assign({ id }, row?.id ?? null, OPERATOR)

@@ -4,7 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { decimalUsd, formatUsd, usdFromNano } from "../domain/Money.ts"
 import { marginBasisPoints, marginOf, Margins, type MarginReport } from "../usage/Margins.ts"
 import type { MarginDimension, MarginRow } from "../usage/MarginsSql.ts"
-import { namedAccount } from "./AccountCommands.ts"
+import { accountOf } from "./MoneyCommands.ts"
 import { textCell } from "./Csv.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
@@ -125,7 +125,7 @@ export const report = Command.make(
   },
   Effect.fn("report")(function* ({ account, by, csv, from, play, to }) {
     const name = Option.getOrUndefined(account)
-    const of = name === undefined ? undefined : yield* namedAccount(name)
+    const of = name === undefined ? undefined : yield* accountOf(name)
     const found = yield* everyRow(yield* Margins, {
       by,
       play,

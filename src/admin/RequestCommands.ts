@@ -7,7 +7,7 @@ import { attemptCostsOf } from "../http/handlers/operator/Requests.ts"
 import { receiptOf } from "../http/handlers/Requests.ts"
 import { attemptCostsIn, attemptsCostIn, providerCostIn } from "../inference/Receipt.ts"
 import type { RequestRow } from "../usage/RequestsSql.ts"
-import { namedAccount } from "./AccountCommands.ts"
+import { accountOf } from "./MoneyCommands.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print } from "./Output.ts"
@@ -33,7 +33,7 @@ export const requests = Command.make(
     after: Flags.requestsAfter
   },
   Effect.fn("requests")(function* ({ account: name, after, limit, model, since, status }) {
-    const account = yield* namedAccount(name)
+    const account = yield* accountOf(name)
     const { next, rows } = yield* (yield* Operator).requests(account.id, {
       status: Option.getOrNull(status),
       model: Option.getOrNull(model),

@@ -65,3 +65,24 @@ describe("an invalid value on the command line", () => {
     }).pipe(Effect.scoped)
   )
 })
+
+describe("an account on the command line", () => {
+  it.live("is named by its id or email address, under --email or --account", () =>
+    Effect.gen(function* () {
+      const { command, json } = yield* setUp
+      const { account_id: id } = yield* json("account create --email ann@example.com --balance-usd 1")
+      const lines = ["topup --amount-usd 1", "account limits --scale 2", "audit", "key list", "requests", "key create"]
+      for (const line of lines) {
+        for (const account of [
+          "--email ann@example.com",
+          "--account ann@example.com",
+          `--email ${id}`,
+          `--account ${id}`
+        ]) {
+          const said = yield* command(`${line} ${account}`)
+          assert.deepStrictEqual([said.code, said.stderr], [0, []], `${line} ${account}`)
+        }
+      }
+    }).pipe(Effect.scoped)
+  )
+})
