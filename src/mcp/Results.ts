@@ -5,6 +5,10 @@ import { formatUsd } from "../domain/Money.ts"
 import { bodyOf, headersOf } from "../http/Failures.ts"
 import type { ToolResult, Content } from "./Tool.ts"
 
+/** The part of the message for an unknown model that names an endpoint, and the same with the tool of MCP clients. */
+const MODELS_ENDPOINT = "GET /models lists"
+const MODELS_TOOL = "`list_models` lists"
+
 /** The argument that a failure is about, by the name that tools give it. */
 const argumentNames: Readonly<Record<string, string>> = {
   budget_cents: "max_cost_usd",
@@ -45,8 +49,8 @@ export const failedResultOf = (
   const { reason } = failed
   const message =
     reason._tag === "NoModelInBudget"
-      ? `This call may cost ${formatUsd(reason.least)} at the least, which is more than \`max_cost_usd\``
-      : error.message
+      ? `This call may cost ${formatUsd(reason.least)} at the least, which is more than \`max_cost_usd\`.`
+      : error.message.replace(MODELS_ENDPOINT, MODELS_TOOL)
   const text = `${error.code}: ${message.replace(/\.?$/, ".")}${advice}`
   return new McpSchema.CallToolResult({
     isError: true,

@@ -139,6 +139,7 @@ describe("chat", () => {
       assert.deepInclude(free._meta.error, { code: "validation_error", param: "max_cost_usd" })
       const unknown = yield* call({ ...hello, model: "gpt-4o-mimi" })
       assert.deepInclude(unknown._meta.error, { code: "unknown_model", param: "model" })
+      assert.include(unknown._meta.error.message, "`list_models` lists all models")
     }).pipe(Effect.scoped)
   )
 
