@@ -15,7 +15,7 @@ import { layer as database } from "./support/Database.ts"
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
 
 /** A listening server and an empty database, with these settings. */
-const beginning = (settings: Record<string, string>) =>
+const demo = (settings: Record<string, string>) =>
   Layer.mergeAll(
     Layer.mergeAll(Customers.layer, Presets.layer).pipe(
       Layer.provideMerge(Ledger.layer),
@@ -54,7 +54,7 @@ describe("the demo account", () => {
       assert.match(origin, /^http:\/\/127\.0\.0\.1:\d+$/)
       for (const part of [inferenceKey, managementKey, curlLine(origin, inferenceKey)]) assert.include(text, part)
       assert.deepStrictEqual(yield* shown, { made: Option.none(), text: "" })
-    }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
+    }).pipe(Effect.provide(demo({ SANDBOX: "on" })))
   )
 
   it.live("has the preset that the output names", () =>
@@ -63,7 +63,7 @@ describe("the demo account", () => {
       const [, slug = ""] = /"model":"@([^"]+)"/.exec(text) ?? []
       const { config } = yield* (yield* Presets).resolve(Option.getOrThrow(made).account.id, slug)
       assert.include(curlLine("", ""), `"model":"${config.model}"`)
-    }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
+    }).pipe(Effect.provide(demo({ SANDBOX: "on" })))
   )
 
   it.live("can be created without a request to try, for a service that does not run yet", () =>
@@ -71,14 +71,14 @@ describe("the demo account", () => {
       const { made, text } = yield* shownBy(createDemoAccount)
       assert.include(text, Option.getOrThrow(made).inferenceKey)
       assert.notInclude(text, "curl")
-    }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
+    }).pipe(Effect.provide(demo({ SANDBOX: "on" })))
   )
 
   it.live("is not created outside the sandbox", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* shown, { made: Option.none(), text: "" })
       assert.isFalse(yield* (yield* Accounts).exist)
-    }).pipe(Effect.provide(beginning({ SANDBOX: "off", HOST: "127.0.0.1" })))
+    }).pipe(Effect.provide(demo({ SANDBOX: "off", HOST: "127.0.0.1" })))
   )
 
   it.live("is created by only one of two nodes that start at the same time", () =>
@@ -87,7 +87,7 @@ describe("the demo account", () => {
       const unaware = Effect.provideService(shown, Accounts, { ...accounts, exist: Effect.succeed(false) })
       assert.isTrue(Option.isSome((yield* unaware).made))
       assert.deepStrictEqual(yield* unaware, { made: Option.none(), text: "" })
-    }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
+    }).pipe(Effect.provide(demo({ SANDBOX: "on" })))
   )
 })
 

@@ -604,8 +604,8 @@ describe("the schema of the contract decodes answers of", () => {
       decode.webhook(yield* read(`/${webhook}`))
       const changed = yield* patch(`${base}/${webhook}`, inferenceKey, { status: "enabled" })
       decode.webhook(yield* json(changed))
-      const [told] = decode.webhookDeliveries(yield* read(`/${webhook}/deliveries`)).data
-      assert.strictEqual(told?.attempts[0]?.status_code, null)
+      const [listed] = decode.webhookDeliveries(yield* read(`/${webhook}/deliveries`)).data
+      assert.strictEqual(listed?.attempts[0]?.status_code, null)
       decode.webhookDelivery(yield* ask(`/${webhook}/deliveries/${delivery}/redeliver`, {}))
       decode.webhookWithSecret(yield* ask(`/${webhook}/rotate-secret`, {}))
       assert.isFalse(decode.webhookTest(yield* ask(`/${webhook}/test`, {})).data.delivered)

@@ -215,14 +215,14 @@ describe("the audit log", () => {
         )
         const [first, second, third] = opened
         assert.strictEqual((yield* audit.pending(60_000)).total, 0, "they have been pending for moments")
-        const ofMine = yield* audit.pending(-60_000, mine)
-        assert.strictEqual(ofMine.total, 2)
+        const pending = yield* audit.pending(-60_000, mine)
+        assert.strictEqual(pending.total, 2)
         assert.sameMembers(
-          ofMine.rows.map(({ id }) => id),
+          pending.rows.map(({ id }) => id),
           [first!.id, second!.id]
         )
-        const told = ofMine.rows.find(({ id }) => id === first!.id)
-        assert.deepInclude(told, { account_id: mine, type: "key.revoked", request_id: first!.requestId })
+        const entry = pending.rows.find(({ id }) => id === first!.id)
+        assert.deepInclude(entry, { account_id: mine, type: "key.revoked", request_id: first!.requestId })
         yield* audit.complete(first!, undefined)
         const ofAll = (yield* audit.pending(-60_000)).rows.map(({ id }) => id)
         assert.sameMembers(

@@ -59,9 +59,9 @@ describe("an event from Stripe", () => {
       })
       for (const what of ["created", "closed", "funds_withdrawn", "funds_reinstated"]) {
         const dispute = { id: "dp_1", payment_intent: "pi_1", amount: 2_500, currency: "eur" }
-        const told = yield* read(`charge.dispute.${what}`, dispute)
-        assert.deepInclude(told, { _tag: "Notice", about: "dispute", paymentId: "pi_1", topUpId: null })
-        assert.deepInclude(told, { amount: 2_500, currency: "eur" })
+        const event = yield* read(`charge.dispute.${what}`, dispute)
+        assert.deepInclude(event, { _tag: "Notice", about: "dispute", paymentId: "pi_1", topUpId: null })
+        assert.deepInclude(event, { amount: 2_500, currency: "eur" })
       }
     })
   )
@@ -76,8 +76,8 @@ describe("an event from Stripe", () => {
         { ...paid, amount_total: "2500" },
         { ...paid, amount_total: 0.5 }
       ]) {
-        const told = yield* read("checkout.session.completed", object)
-        assert.deepStrictEqual(told, { _tag: "Unreadable", type: "checkout.session.completed" })
+        const event = yield* read("checkout.session.completed", object)
+        assert.deepStrictEqual(event, { _tag: "Unreadable", type: "checkout.session.completed" })
       }
       assert.strictEqual((yield* read("charge.refunded", { payment_intent: 7 }))._tag, "Unreadable")
     })
@@ -86,17 +86,17 @@ describe("an event from Stripe", () => {
   it.effect("identifies a top-up only by a valid id", () =>
     Effect.gen(function* () {
       for (const other of ["order-7", "", "0123456789ABCDEF01234567", "a\0b", null]) {
-        const told = yield* read("checkout.session.completed", { ...paid, metadata: { top_up_id: other } })
-        assert.deepInclude(told, { _tag: "Checkout", topUpId: null })
+        const event = yield* read("checkout.session.completed", { ...paid, metadata: { top_up_id: other } })
+        assert.deepInclude(event, { _tag: "Checkout", topUpId: null })
       }
       for (const none of [null, {}]) {
         // Buyers at a payment link choose the reference.
-        const told = yield* read("checkout.session.completed", {
+        const event = yield* read("checkout.session.completed", {
           ...paid,
           metadata: none,
           client_reference_id: topUpId
         })
-        assert.deepInclude(told, { _tag: "Checkout", topUpId: null })
+        assert.deepInclude(event, { _tag: "Checkout", topUpId: null })
       }
     })
   )

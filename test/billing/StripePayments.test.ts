@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { makeStripe } from "../../src/billing/StripePayments.ts"
-import { nobody } from "../providers/upstream.ts"
+import { closedOrigin } from "../providers/upstream.ts"
 import { STRIPE_KEY, stripeEvent, stripeServer, stripeSession } from "../support/Stripe.ts"
 
 const request = { id: "0".repeat(24), amount_cents: 2_500, return_url: "https://gateway.example" }
@@ -96,7 +96,7 @@ describe("Stripe", () => {
       const stripe = yield* stripeServer
       stripe.state.mood = "broken"
       const other = { ...stripe.settings, secretKey: Redacted.make("sk_test_another") }
-      const away = { ...stripe.settings, baseUrl: new URL(yield* nobody) }
+      const away = { ...stripe.settings, baseUrl: new URL(yield* closedOrigin) }
       for (const settings of [stripe.settings, other, away]) {
         const { ask, open } = makeStripe(settings)
         const asked: ReadonlyArray<Effect.Effect<unknown, { readonly reason: object; readonly log?: unknown }>> = [

@@ -127,8 +127,8 @@ describe("the changes", () => {
       "2026-12-04 weights_updated"
     ])
     assert.include(events("2026-12-24T18:00:00Z"), "2026-12-24 promotion_ended")
-    const [told] = eventsOf({ ...changes, statuses: [], promotions: [] }, "gpt-4o", at("2027-01-01"))
-    assert.deepStrictEqual(told, {
+    const [event] = eventsOf({ ...changes, statuses: [], promotions: [] }, "gpt-4o", at("2027-01-01"))
+    assert.deepStrictEqual(event, {
       event: "weights_updated",
       date: "2026-12-04",
       provider: "azure",

@@ -18,8 +18,8 @@ const counted = (counts: Partial<MinuteCounts>): MinuteCounts => ({
   ...counts
 })
 
-const nobody = newResourceId()
-const always = { node: nobody, since: new Date(0), from: -1_000, to: 1_000_000 }
+const unknownId = newResourceId()
+const always = { node: unknownId, since: new Date(0), from: -1_000, to: 1_000_000 }
 
 const empty = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`TRUNCATE live_figure`)
 
@@ -89,7 +89,7 @@ layer(Database.layer, { excludeTestServices: true })("live_figure rows", (it) =>
       const url = yield* Database.freshDatabase()
       const [sql, other] = [yield* newClient(url), yield* newClient(url)]
       const rows = Array.from({ length: 6 }, (_, minute) => counted({ minute }))
-      yield* writeCounts(sql, nobody, rows)
+      yield* writeCounts(sql, unknownId, rows)
       assert.strictEqual(yield* deleteCounts(sql, 5, 2), 2)
       assert.deepStrictEqual(yield* minutesOf(sql), [2, 3, 4, 5])
       const deleted = Effect.all([deleteCounts(sql, 5, 2), deleteCounts(other, 5, 2)])
@@ -104,7 +104,7 @@ layer(Database.layer, { excludeTestServices: true })("live_figure rows", (it) =>
       yield* empty
       const sql = yield* SqlClient.SqlClient
       for (const wrong of [{ samples: 0, ok: 0, streamed: 0 }, { ok: 4 }, { streamed: 3 }, { ok: -1, streamed: -1 }]) {
-        const error = yield* Effect.flip(writeCounts(sql, nobody, [counted(wrong)]))
+        const error = yield* Effect.flip(writeCounts(sql, unknownId, [counted(wrong)]))
         assert.strictEqual(error.reason._tag, "ConstraintError")
       }
     })

@@ -8,7 +8,7 @@ import { upstream } from "../providers/upstream.ts"
 import { type Call, callsOf } from "../support/Calls.ts"
 import { rejection } from "./rejection.ts"
 import { type Service, startService } from "../support/Service.ts"
-import { thingsOf } from "../support/Things.ts"
+import { createResources } from "../support/Things.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] } as const
 
@@ -67,7 +67,7 @@ describe("the typed client", () => {
         scopes: (yield* Effect.promise(() => import("../../src/auth/Scopes.ts"))).scopes,
         actor: { type: "operator", id: "test" }
       })
-      const things = yield* thingsOf(service, mine, receiver.origin)
+      const things = yield* createResources(service, mine, receiver.origin)
       const session = yield* service.signedIn(mine.account.id)
       const calls = callsOf(things)
       assert.sameMembers(Object.keys(operations), [...calls.keys()])

@@ -15,7 +15,7 @@ import { shownCalls } from "../support/Examples.ts"
 import { brokenOf, variantOf } from "../support/FuzzValues.ts"
 import { openApiText, operations, type PublishedOperation } from "../support/Published.ts"
 import { startService } from "../support/Service.ts"
-import { thingsOf } from "../support/Things.ts"
+import { createResources } from "../support/Things.ts"
 
 const seed = Number(process.env["FUZZ_SEED"] ?? Math.floor(Math.random() * 1_000_000))
 const milliseconds = Number(process.env["FUZZ_SECONDS"] ?? 15) * 1000
@@ -110,7 +110,7 @@ describe("requests generated from the document", () => {
         const receiver = yield* upstream((_, response) => response.writeHead(204).end())
         const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
         const customer = yield* service.account(10_000)
-        const calls = shownCalls(callsOf(yield* thingsOf(service, customer, receiver.origin)))
+        const calls = shownCalls(callsOf(yield* createResources(service, customer, receiver.origin)))
         const credentials: Readonly<Record<PublishedOperation["credential"], Credential>> = {
           "inference key": bearer(customer.inferenceKey),
           "management key": bearer(customer.managementKey),

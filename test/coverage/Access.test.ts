@@ -17,7 +17,7 @@ import { bearer, type Call, callsOf, type Credential, noThings, send, type Thing
 import { operations, type PublishedOperation } from "../support/Published.ts"
 import { json, type Service, startService } from "../support/Service.ts"
 import { textOf } from "../support/Sources.ts"
-import { thingsOf } from "../support/Things.ts"
+import { createResources } from "../support/Things.ts"
 import { type Twilio, twilio } from "../support/Twilio.ts"
 
 const actor = { type: "operator", id: "test" } as const
@@ -80,7 +80,7 @@ const makeStage = Effect.gen(function* () {
       "operator session": over,
       none: {}
     },
-    theirs: yield* thingsOf(service, yield* service.account(), receiver.origin),
+    theirs: yield* createResources(service, yield* service.account(), receiver.origin),
     withScopes
   }
 })
@@ -350,7 +350,7 @@ describe("every mutation", () => {
       for (const operation of mutations) {
         const customer = yield* service.account()
         const { account, inferenceKey, managementKey } = customer
-        const things = yield* thingsOf(service, customer, receiver.origin)
+        const things = yield* createResources(service, customer, receiver.origin)
         const credential = {
           "inference key": bearer(inferenceKey),
           "management key": bearer(managementKey),

@@ -20,11 +20,11 @@ describe("a row of the table of failures", () => {
       available: 0n,
       posted: 1n
     })
-    const told = (reason: Reason) => [rowOf(reason).isTransient(reason), rowOf(reason).retryAfter(reason)]
-    assert.deepStrictEqual(told(credits("in_flight")), [true, 1])
-    assert.deepStrictEqual(told(credits("balance")), [false, undefined])
-    assert.deepStrictEqual(told({ _tag: "NoProviderAvailable", detail: "d", retryAfterSeconds: 3 }), [true, 3])
-    assert.deepStrictEqual(told({ _tag: "NoProviderAvailable", detail: "d" }), [false, undefined])
+    const retryOf = (reason: Reason) => [rowOf(reason).isTransient(reason), rowOf(reason).retryAfter(reason)]
+    assert.deepStrictEqual(retryOf(credits("in_flight")), [true, 1])
+    assert.deepStrictEqual(retryOf(credits("balance")), [false, undefined])
+    assert.deepStrictEqual(retryOf({ _tag: "NoProviderAvailable", detail: "d", retryAfterSeconds: 3 }), [true, 3])
+    assert.deepStrictEqual(retryOf({ _tag: "NoProviderAvailable", detail: "d" }), [false, undefined])
   })
 
   it("has a message of bounded length", () => {

@@ -149,9 +149,9 @@ describe("the table of failures", () => {
 
   it("has one row for every reason and no other row", () => {
     assert.sameMembers(Object.keys(table), Object.keys(samples))
-    const told = new Set(Object.values(promised).map(([, , , , tag]) => tag))
+    const tags = new Set(Object.values(promised).map(([, , , , tag]) => tag))
     for (const [tag, { code }] of Object.entries(table)) {
-      assert.isTrue(told.has(tag as Tag) || shared[tag as Tag] === code, tag)
+      assert.isTrue(tags.has(tag as Tag) || shared[tag as Tag] === code, tag)
       assert.property(promised, code, tag)
     }
   })
@@ -196,8 +196,8 @@ describe("headers of failures", () => {
 
   it("include Retry-After when waiting helps", () => {
     const after = Object.fromEntries(all.map((failed) => [failed.reason._tag, afterOf(failed)]))
-    const told = Object.entries(after).filter(([, seconds]) => seconds !== undefined)
-    assert.deepStrictEqual(Object.fromEntries(told), {
+    const waits = Object.entries(after).filter(([, seconds]) => seconds !== undefined)
+    assert.deepStrictEqual(Object.fromEntries(waits), {
       IdempotencyInProgress: "1",
       RateLimitExceeded: "7",
       GenerationFailed: "4",

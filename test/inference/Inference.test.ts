@@ -42,25 +42,27 @@ const makeProvider = (stopsBillingOnAbort: boolean) =>
     const called = yield* Deferred.make<void>()
     const answer = yield* Deferred.make<Output>()
     const events = yield* Deferred.make<ReadonlyArray<OutputEvent>>()
-    const hungUp = yield* Deferred.make<void>()
+    const disconnected = yield* Deferred.make<void>()
     const pieces: Array<Effect.Effect<ReadonlyArray<OutputEvent> | undefined>> = [
       Effect.succeed([{ _tag: "Text", text: "first " }]),
       Deferred.await(events),
       Effect.succeed(undefined)
     ]
     const source = pulledSource(Effect.suspend(() => pieces.shift() ?? Effect.succeed(undefined)))
-    const note = Effect.onInterrupt(() => Deferred.succeed(hungUp, undefined))
+    const note = Effect.onInterrupt(() => Deferred.succeed(disconnected, undefined))
     const provider: Provider = {
       id: "openai",
       stopsBillingOnAbort,
       chat: () => Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(answer)).pipe(note),
       chatStream: () =>
         Effect.as(
-          Effect.addFinalizer((exit) => (Exit.isFailure(exit) ? Deferred.succeed(hungUp, undefined) : Effect.void)),
+          Effect.addFinalizer((exit) =>
+            Exit.isFailure(exit) ? Deferred.succeed(disconnected, undefined) : Effect.void
+          ),
           source
         )
     }
-    return { provider, called, answer, events, hungUp }
+    return { provider, called, answer, events, disconnected }
   })
 
 /** A provider that streams these pieces, then falls silent. */
@@ -169,12 +171,12 @@ describe("Inference", () => {
 
   it.live("ends a drain at its time limit, and charges nothing without output", () =>
     Effect.gen(function* () {
-      const { called, hungUp, provider } = yield* makeProvider(false)
+      const { called, disconnected, provider } = yield* makeProvider(false)
       const { balance, ended, inference, request } = yield* scene(provider, Duration.zero)
       const fiber = yield* Effect.forkChild(inference.chat(request))
       yield* Deferred.await(called)
       yield* Fiber.interrupt(fiber)
-      yield* Deferred.await(hungUp)
+      yield* Deferred.await(disconnected)
       assert.deepInclude(yield* ended, { status: "cancelled", settled: 0n })
       assert.deepStrictEqual(yield* balance, { posted: BALANCE, held: 0n })
     }).pipe(Effect.scoped)
@@ -182,12 +184,12 @@ describe("Inference", () => {
 
   it.live("stops the provider at once when that stops the bill", () =>
     Effect.gen(function* () {
-      const { called, hungUp, provider } = yield* makeProvider(true)
+      const { called, disconnected, provider } = yield* makeProvider(true)
       const { ended, inference, request } = yield* scene(provider)
       const fiber = yield* Effect.forkChild(inference.chat(request))
       yield* Deferred.await(called)
       yield* Fiber.interrupt(fiber)
-      yield* Deferred.await(hungUp)
+      yield* Deferred.await(disconnected)
       assert.deepInclude(yield* ended, { status: "cancelled", settled: 0n })
     }).pipe(Effect.scoped)
   )

@@ -11,7 +11,7 @@ import {
 import { PublicFetch, type PublicFetchOptions } from "../../src/platform/outbound/PublicFetch.ts"
 import type { PoolCall } from "../../src/providers/pool/CallKind.ts"
 import type { ServedAnswer, ServedStream } from "../../src/providers/pool/ProviderPool.ts"
-import { nobody, upstream } from "../providers/upstream.ts"
+import { closedOrigin, upstream } from "../providers/upstream.ts"
 import { asked } from "../support/Conversations.ts"
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d", "hex")
@@ -209,7 +209,7 @@ describe("PromptImages", () => {
       assert.deepStrictEqual(yield* of(`${host.origin}/down`), down)
       const moved = wrong("f", "could not be fetched: its host answered with status 302")
       assert.deepStrictEqual(yield* of(`${host.origin}/moved`), moved)
-      assert.deepStrictEqual(yield* of(yield* nobody), unreachable)
+      assert.deepStrictEqual(yield* of(yield* closedOrigin), unreachable)
       const within = yield* scene({}, { resolve: async () => ["10.0.0.1"] })
       assert.deepStrictEqual(yield* within.refusal(showing(at("https://intranet.test/", "f"))), unreachable)
       assert.deepStrictEqual([...reached, ...within.reached], [])

@@ -58,12 +58,12 @@ const waiting = (stopsBillingOnAbort: boolean) =>
   Effect.gen(function* () {
     const called = yield* Deferred.make<void>()
     const answer = yield* Deferred.make<Ranking>()
-    const hungUp = yield* Deferred.make<void>()
+    const disconnected = yield* Deferred.make<void>()
     const rerank = () =>
       Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(answer)).pipe(
-        Effect.onInterrupt(() => Deferred.succeed(hungUp, undefined))
+        Effect.onInterrupt(() => Deferred.succeed(disconnected, undefined))
       )
-    return { provider: provider("voyage", { stopsBillingOnAbort, rerank }), called, answer, hungUp }
+    return { provider: provider("voyage", { stopsBillingOnAbort, rerank }), called, answer, disconnected }
   })
 
 const clocks = { connectMs: 60_000, firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
@@ -400,13 +400,13 @@ describe("Work", () => {
 
   it.live("stops the provider when the client disconnects and an abort stops billing, and charges nothing", () =>
     Effect.gen(function* () {
-      const { called, hungUp, provider } = yield* waiting(true)
+      const { called, disconnected, provider } = yield* waiting(true)
       const { ended, money, rerank, work } = yield* scene([provider])
       const request = rerank()
       const fiber = yield* Effect.forkChild(work.run(request))
       yield* Deferred.await(called)
       yield* Fiber.interrupt(fiber)
-      yield* Deferred.await(hungUp)
+      yield* Deferred.await(disconnected)
       assert.deepInclude(yield* ended(request.requestId), { status: "cancelled", settled: 0n })
       assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
     }).pipe(Effect.scoped)

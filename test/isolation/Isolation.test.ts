@@ -9,7 +9,7 @@ import { upstream } from "../providers/upstream.ts"
 import { answerOf } from "../support/Answers.ts"
 import { bearer, send, type Things } from "../support/Calls.ts"
 import { get, json, type Service, startService } from "../support/Service.ts"
-import { thingsOf } from "../support/Things.ts"
+import { createResources } from "../support/Things.ts"
 import { eventually } from "../support/Eventually.ts"
 import { nextPair } from "./Attack.ts"
 
@@ -59,8 +59,8 @@ describe("an account", () => {
         const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1", RATE_LIMIT_SCALE: "1000000" })
         const [attacker, victim] = [yield* service.account(), yield* service.account()]
         const known = {
-          own: yield* thingsOf(service, attacker, receiver.origin),
-          theirs: yield* thingsOf(service, victim, receiver.origin)
+          own: yield* createResources(service, attacker, receiver.origin),
+          theirs: yield* createResources(service, victim, receiver.origin)
         }
         const owner = yield* service.signedIn(attacker.account.id)
         const credentials = {

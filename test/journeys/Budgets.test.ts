@@ -160,8 +160,8 @@ describe("a budget", () => {
       const { data: project } = yield* make("/projects", { name: "shop", budget_cents: 1, budget_period: "daily" })
       const { key } = yield* make("/keys", { project_id: project.id })
       assert.strictEqual(yield* served(60, nodes, [key]), FITTING)
-      const told = first.sql<{ body: string }>`SELECT body FROM webhook_event WHERE account_id = ${opened.account.id}`
-      const [event, ...more] = yield* eventually(told, (rows) => rows.length > 0)
+      const events = first.sql<{ body: string }>`SELECT body FROM webhook_event WHERE account_id = ${opened.account.id}`
+      const [event, ...more] = yield* eventually(events, (rows) => rows.length > 0)
       assert.deepStrictEqual(more, [])
       const { data, type } = JSON.parse(event!.body)
       assert.strictEqual(type, "budget.threshold")

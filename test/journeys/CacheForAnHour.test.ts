@@ -126,10 +126,10 @@ describe("a prompt with a one-hour cache TTL", () => {
           paid += nano(short.cost_usd)
           for (const stream of [false, true]) {
             const receipt = yield* ask(path, body, stream)
-            const told = `${path} ${stream ? "streamed" : "whole"}`
-            assert.deepStrictEqual(sent.at(-1).system[0].cache_control, { type: "ephemeral", ttl: "1h" }, told)
-            assert.strictEqual(nano(receipt.held_usd), prompt * perMillion(RATES.writeForAnHour) + output, told)
-            assert.strictEqual(nano(receipt.cost_usd), COST, told)
+            const label = `${path} ${stream ? "streamed" : "whole"}`
+            assert.deepStrictEqual(sent.at(-1).system[0].cache_control, { type: "ephemeral", ttl: "1h" }, label)
+            assert.strictEqual(nano(receipt.held_usd), prompt * perMillion(RATES.writeForAnHour) + output, label)
+            assert.strictEqual(nano(receipt.cost_usd), COST, label)
             assert.deepStrictEqual(
               receipt.usage,
               {
@@ -140,10 +140,10 @@ describe("a prompt with a one-hour cache TTL", () => {
                 cache_creation_tokens: 400,
                 cache_creation_1h_tokens: 300
               },
-              told
+              label
             )
-            assert.deepInclude(receipt.price, { cache_write: 3.75e-6, cache_write_1h: 6e-6 }, told)
-            assert.deepInclude(receipt, { absorbed_usd: 0, usage_basis: "reported" }, told)
+            assert.deepInclude(receipt.price, { cache_write: 3.75e-6, cache_write_1h: 6e-6 }, label)
+            assert.deepInclude(receipt, { absorbed_usd: 0, usage_basis: "reported" }, label)
             paid += COST
           }
         }

@@ -127,7 +127,7 @@ const fails = Effect.fnUntraced(function* ({ accountId, client, model, service, 
 const SETTLED_WITHIN = { schedule: Schedule.spaced(Duration.millis(20)), times: 500 }
 
 /** Checks that a client that disconnects during a stream pays for the delivered output, and that no hold is left. */
-const hangsUp = Effect.fnUntraced(function* (scene: Scene) {
+const disconnects = Effect.fnUntraced(function* (scene: Scene) {
   const { accountId, key, model, service, slow, surface } = scene
   const before = (yield* service.balance(accountId)).posted
   const client = surface.make(service, key, slow)
@@ -144,7 +144,7 @@ const hangsUp = Effect.fnUntraced(function* (scene: Scene) {
   assert.isBelow(receipt.usage.output_tokens, 300)
 })
 
-const steps = [says, loops, callsSideBySide, keepsToSchemas, thinks, fails, hangsUp]
+const steps = [says, loops, callsSideBySide, keepsToSchemas, thinks, fails, disconnects]
 
 for (const host of hosts) {
   describe(`with ${host.name} as the provider,`, () => {

@@ -249,8 +249,8 @@ describe("a provider that fails", () => {
         assert.deepStrictEqual(attemptsOf(yield* json(response)), ["a failed_over", "a served"])
         assert.isAtLeast(a.calls[1]! - a.calls[0]!, 999)
         a.behaviour = { status: 503, retryAfter: "30" }
-        const told = yield* ask({}, ["a"])
-        assert.deepStrictEqual([told.status, told.headers.get("retry-after")], [502, "30"])
+        const last = yield* ask({}, ["a"])
+        assert.deepStrictEqual([last.status, last.headers.get("retry-after")], [502, "30"])
         const refused = yield* ask({}, ["a"])
         assert.strictEqual((yield* json(refused)).error.code, "no_provider_available")
         const seconds = Number(refused.headers.get("retry-after"))

@@ -145,14 +145,14 @@ describe("a provider's refusal", () => {
             for (const [index, [path, body]] of bodies(MODELS[provider], stream).entries()) {
               const response = yield* post(`${service.api}/${path}`, inferenceKey, body)
               const { details, error } = yield* json(response)
-              const told = `${provider} on ${path}: ${JSON.stringify(error)}`
-              assert.deepStrictEqual([response.status, error.code, error.param], [400, code, params[index]], told)
-              assert.include(error.message, (refusal.body as { error: { message: string } }).error.message, told)
+              const label = `${provider} on ${path}: ${JSON.stringify(error)}`
+              assert.deepStrictEqual([response.status, error.code, error.param], [400, code, params[index]], label)
+              assert.include(error.message, (refusal.body as { error: { message: string } }).error.message, label)
               if (code === "validation_error") {
                 assert.deepStrictEqual(
                   details?.map((one: { field: string }) => one.field),
                   params[index] === null ? [] : [params[index]],
-                  told
+                  label
                 )
               }
             }
@@ -206,9 +206,9 @@ describe("an answer that a content filter empties", () => {
             for (const [path, request] of bodies(MODELS[provider], stream)) {
               const response = yield* post(`${service.api}/${path}`, inferenceKey, request)
               const { error } = yield* json(response)
-              const told = `${provider} on ${path}: ${JSON.stringify(error)}`
-              assert.deepStrictEqual([response.status, error.code], [400, "content_policy_violation"], told)
-              assert.strictEqual(response.headers.get("x-should-retry"), "false", told)
+              const label = `${provider} on ${path}: ${JSON.stringify(error)}`
+              assert.deepStrictEqual([response.status, error.code], [400, "content_policy_violation"], label)
+              assert.strictEqual(response.headers.get("x-should-retry"), "false", label)
             }
           }
         }

@@ -170,17 +170,17 @@ describe("a tool with a name of 256 characters", () => {
           for (const [model, most] of models) {
             for (const choice of allowed === undefined ? [named] : [named, allowed]) {
               for (const stream of [false, true]) {
-                const told = `${path} ${model} ${stream ? "streamed" : "whole"} ${JSON.stringify(choice).slice(0, 60)}`
+                const label = `${path} ${model} ${stream ? "streamed" : "whole"} ${JSON.stringify(choice).slice(0, 60)}`
                 const asked = { model, stream, ...base, ...choice }
                 const response = yield* post(`${service.api}${path}`, inferenceKey, asked)
                 const text = yield* Effect.promise(() => response.text())
-                assert.strictEqual(response.status, 200, `${told}: ${text}`)
-                assert.include(text, `"${LONG}"`, told)
+                assert.strictEqual(response.status, 200, `${label}: ${text}`)
+                assert.include(text, `"${LONG}"`, label)
                 const [name = ""] = seen.names
-                assert.isAtMost(name.length, most, told)
-                assert.isAtLeast(seen.names.length, 2, told)
-                assert.deepStrictEqual([...new Set(seen.names)], [name], told)
-                assert.notInclude(text, `"${name}"`, told)
+                assert.isAtMost(name.length, most, label)
+                assert.isAtLeast(seen.names.length, 2, label)
+                assert.deepStrictEqual([...new Set(seen.names)], [name], label)
+                assert.notInclude(text, `"${name}"`, label)
               }
             }
           }

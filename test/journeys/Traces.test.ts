@@ -360,7 +360,7 @@ describe("a client's trace", () => {
         )
         assert.strictEqual(response.status, 200)
       }
-      const [told, untold] = host.seen
+      const [sampled, untold] = host.seen
       assert.notProperty(untold, "traceparent")
       assert.notProperty(untold, "tracestate")
       const whole = until(
@@ -370,8 +370,8 @@ describe("a client's trace", () => {
       const call = spans.find(
         ({ attributes }) => attributes["svc.provider"] === "told" && attributes["server.port"] !== undefined
       )
-      assert.strictEqual(told?.["traceparent"], `00-${CALLER.traceId}-${call?.spanId}-01`)
-      assert.strictEqual(told?.["tracestate"], "vendor=1")
+      assert.strictEqual(sampled?.["traceparent"], `00-${CALLER.traceId}-${call?.spanId}-01`)
+      assert.strictEqual(sampled?.["tracestate"], "vendor=1")
       assert.deepStrictEqual(attributes(call, "server.address", "server.port"), ["127.0.0.1", host.port])
       const servers = spans.filter(({ kind }) => kind === "server")
       for (const server of servers) assert.strictEqual(server.parentSpanId, CALLER.spanId)

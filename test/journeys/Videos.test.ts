@@ -132,12 +132,15 @@ describe("a video in the sandbox", () => {
           scopes: [],
           actor: { type: "operator", id: "test" }
         })
-        const told: Array<{ readonly headers: Record<string, string>; readonly body: string }> = []
+        const deliveries: Array<{ readonly headers: Record<string, string>; readonly body: string }> = []
         const { origin } = yield* upstream((request, response) => {
           const pieces: Array<Buffer> = []
           request.on("data", (piece: Buffer) => pieces.push(piece))
           request.on("end", () => {
-            told.push({ headers: request.headers as Record<string, string>, body: Buffer.concat(pieces).toString() })
+            deliveries.push({
+              headers: request.headers as Record<string, string>,
+              body: Buffer.concat(pieces).toString()
+            })
             response.end()
           })
         })
@@ -148,12 +151,12 @@ describe("a video in the sandbox", () => {
         )
         const failing = yield* submit(service, otherKey, "fault=break,latency_ms=1")
         const done = yield* submit(service, inferenceKey, "latency_ms=1")
-        const both = Effect.sync(() => told.length)
+        const both = Effect.sync(() => deliveries.length)
         yield* Effect.repeat(both, {
           schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "50 seconds" })),
           until: (count) => count === 2
         })
-        const bodies = told.map(({ body, headers }) => new Webhook(secret).verify(body, headers) as Json)
+        const bodies = deliveries.map(({ body, headers }) => new Webhook(secret).verify(body, headers) as Json)
         assert.sameDeepMembers(
           bodies.map(({ data, type }) => [type, data.id]),
           [

@@ -26,8 +26,8 @@ import { makeWire } from "./Wire.ts"
 
 const all = { concurrency: "unbounded" } as const
 
-/** A ledger whose connections go through a wire that can be harmed, and a client that sees the database as it is. */
-const harmed = (patience = { holdMs: 20_000, closeMs: 20_000, statementMs: 20_000 }) =>
+/** A ledger whose connections go through a relay that can fail, and a client with a direct connection. */
+const behindRelay = (patience = { holdMs: 20_000, closeMs: 20_000, statementMs: 20_000 }) =>
   Effect.gen(function* () {
     const url = yield* Database.freshDatabase()
     const wire = yield* makeWire(url)
@@ -41,9 +41,9 @@ describe("a ledger", () => {
       const sql = yield* newClient(yield* Database.freshDatabase())
       const owner = yield* customer(sql, 1_000n)
       const sizes: Array<number> = []
-      const told = { committed: (operations: number) => void sizes.push(operations), unsure: () => {} }
+      const listener = { committed: (operations: number) => void sizes.push(operations), unsure: () => {} }
       const patience = { holdMs: 20_000, closeMs: 20_000, statementMs: 20_000 }
-      const { commit } = yield* makeGroupCommit(statementsOf(sql), patience, told)
+      const { commit } = yield* makeGroupCommit(statementsOf(sql), patience, listener)
       const holds = (count: number) =>
         Effect.all(
           Array.from({ length: count }, () => commit(hold(owner, 1n))),
@@ -71,7 +71,7 @@ describe("a ledger", () => {
 
   it.live("repeats operations that got no answer, and each happens once", () =>
     Effect.gen(function* () {
-      const { ledger, sql, wire } = yield* harmed()
+      const { ledger, sql, wire } = yield* behindRelay()
       const owner = yield* customer(sql, 100n)
       const opened = hold(owner, 30n)
       const deaf = <A, E>(effect: Effect.Effect<A, E>) => Effect.andThen(wire.loseNextAnswer, effect)
@@ -95,7 +95,7 @@ describe("a ledger", () => {
 
   it.live("continues when its session ends while operations wait, and repeats none of them", () =>
     Effect.gen(function* () {
-      const { ledger, sql } = yield* harmed()
+      const { ledger, sql } = yield* behindRelay()
       const owner = yield* customer(sql, 1_000n)
       const ended = hold(owner, 100n)
       yield* ledger.commit(ended)
@@ -131,7 +131,7 @@ describe("a ledger", () => {
 
   it.live("fails as unavailable after its time limit, tries a settle for longer, and recovers by itself", () =>
     Effect.gen(function* () {
-      const { ledger, sql, wire } = yield* harmed({ holdMs: 0, closeMs: 60_000, statementMs: 20_000 })
+      const { ledger, sql, wire } = yield* behindRelay({ holdMs: 0, closeMs: 60_000, statementMs: 20_000 })
       const owner = yield* customer(sql, 100n)
       const opened = hold(owner, 30n)
       yield* ledger.commit(opened)
@@ -150,7 +150,7 @@ describe("a ledger", () => {
 
   it.live("waits no longer when the machine's clock is set back", () =>
     Effect.gen(function* () {
-      const { ledger, sql, wire } = yield* harmed({ holdMs: 300, closeMs: 60_000, statementMs: 20_000 })
+      const { ledger, sql, wire } = yield* behindRelay({ holdMs: 300, closeMs: 60_000, statementMs: 20_000 })
       const owner = yield* customer(sql, 100n)
       const parent = hold(owner, 40n)
       yield* ledger.commit(parent)
@@ -172,7 +172,7 @@ describe("a ledger", () => {
 
   it.live("ends a hold or charge that was created although its caller got a failure", () =>
     Effect.gen(function* () {
-      const { ledger, sql, wire } = yield* harmed({ holdMs: 300, closeMs: 60_000, statementMs: 20_000 })
+      const { ledger, sql, wire } = yield* behindRelay({ holdMs: 300, closeMs: 60_000, statementMs: 20_000 })
       const owner = yield* customer(sql, 100n)
       const parent = hold(owner, 40n)
       yield* ledger.commit(parent)
@@ -206,7 +206,7 @@ describe("a ledger", () => {
 
   it.live("abandons a silent connection, and uses another", () =>
     Effect.gen(function* () {
-      const { ledger, sql, wire } = yield* harmed({ holdMs: 60_000, closeMs: 60_000, statementMs: 500 })
+      const { ledger, sql, wire } = yield* behindRelay({ holdMs: 60_000, closeMs: 60_000, statementMs: 500 })
       const owner = yield* customer(sql, 100n)
       yield* ledger.commit(hold(owner, 1n))
       yield* wire.freeze

@@ -18,7 +18,7 @@ import { debianPostgres, startDebianPostgres } from "../platform/database/Debian
 import * as Database from "../support/Database.ts"
 import { newClient, wrongs } from "./Fixture.ts"
 import { Random, seeds } from "./Random.ts"
-import { makeWorld, randomOperation, randomPart, type World } from "./World.ts"
+import { makeScenario, randomOperation, randomPart, type Scenario } from "./Scenario.ts"
 
 const subjects = (op: Operation) => [
   "requestId" in op ? op.requestId : "",
@@ -27,13 +27,13 @@ const subjects = (op: Operation) => [
 ]
 
 /** Operations that may stand in one group, as many as this at the most. */
-const randomGroup = (world: World, random: Random, past: ReadonlyArray<Operation>, most: number) => {
+const randomGroup = (scenario: Scenario, random: Random, past: ReadonlyArray<Operation>, most: number) => {
   const group: Array<Operation> = []
   const taken = new Set<string>()
   // Those of one account that nothing is to be known of are carried out by a statement of their own.
-  const plainOf = random.chance(0.4) ? random.pick(world.customers).accountId : undefined
+  const plainOf = random.chance(0.4) ? random.pick(scenario.customers).accountId : undefined
   for (let tries = 0; tries < (plainOf === undefined ? most : 4 * most); tries++) {
-    const op = randomOperation(world, random, past)
+    const op = randomOperation(scenario, random, past)
     if (plainOf !== undefined && !isPlain(op, plainOf)) continue
     const names = subjects(op).filter((name) => name !== "")
     if (names.some((name) => taken.has(name))) continue
@@ -61,7 +61,7 @@ const booksOf = (sql: SqlClient.SqlClient) =>
     return { balances: byId(balances), plays: byId(plays), periods: byId(periods), requests: byId(requests) }
   })
 
-const booksOfModel = ({ model }: World) => ({
+const booksOfModel = ({ model }: Scenario) => ({
   balances: sorted(model.balances),
   plays: sorted(model.plays),
   periods: sorted(model.periods),
@@ -85,40 +85,40 @@ const ways: Readonly<Record<string, typeof commitGroup>> = {
 const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: number, way = "by the cheapest statement") =>
   Effect.gen(function* () {
     const random = new Random(seed)
-    const world = yield* makeWorld(sql, random)
+    const scenario = yield* makeScenario(sql, random)
     const past: Array<Operation> = []
     const seen = new Set<string>()
     for (let step = 0; step < groups; step++) {
       if (random.chance(0.03)) {
-        const { keyId } = random.pick(world.customers)
-        const key = world.model.keys.get(keyId)!
+        const { keyId } = random.pick(scenario.customers)
+        const key = scenario.model.keys.get(keyId)!
         key.active = !key.active
         yield* sql`UPDATE api_key SET revoked_at = CASE WHEN ${key.active} THEN NULL ELSE now() END WHERE id = ${keyId}`
       }
       if (random.chance(0.03)) {
-        const { keyId } = random.pick(world.customers)
-        world.model.keys.get(keyId)!.epoch++
+        const { keyId } = random.pick(scenario.customers)
+        scenario.model.keys.get(keyId)!.epoch++
         yield* sql`UPDATE api_key SET budgets_epoch = budgets_epoch + 1 WHERE id = ${keyId}`
       }
       if (random.chance(0.03)) {
-        const [id, budget] = random.pick([...world.model.budgets])
+        const [id, budget] = random.pick([...scenario.model.budgets])
         budget.limit = 40n + random.amount(300)
         yield* sql`UPDATE budget SET limit_nano = ${budget.limit} WHERE id = ${id}`
       }
       if (random.chance(0.03)) {
-        assert.strictEqual(yield* expireOverdue(sql, 1_000), world.model.expireOverdue())
+        assert.strictEqual(yield* expireOverdue(sql, 1_000), scenario.model.expireOverdue())
       }
       if (random.chance(0.02)) {
-        assert.strictEqual(yield* refundOverdue(sql, 1_000), world.model.refundOverdue(), `step ${step}`)
+        assert.strictEqual(yield* refundOverdue(sql, 1_000), scenario.model.refundOverdue(), `step ${step}`)
       }
       if (random.chance(0.2)) {
-        const { carve, conclude } = randomPart(world, random, past)
+        const { carve, conclude } = randomPart(scenario, random, past)
         if (carve !== undefined) {
           const result = yield* carveOne(sql, carve.from, carve.hold)
-          assert.deepStrictEqual(result, world.model.carve(carve.from, carve.hold), `step ${step}`)
+          assert.deepStrictEqual(result, scenario.model.carve(carve.from, carve.hold), `step ${step}`)
           seen.add(`Carve ${result._tag}`)
           if (result._tag === "Granted") {
-            const [parent, child] = [carve.from, carve.hold.requestId].map((id) => world.model.requests.get(id))
+            const [parent, child] = [carve.from, carve.hold.requestId].map((id) => scenario.model.requests.get(id))
             if (child?.play === true) seen.add("Carve Granted play")
             else if (carve.hold.simulated === true && parent?.play === null)
               seen.add("Carve Granted, real money out of a hold of it for doubles")
@@ -127,14 +127,14 @@ const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: numbe
         }
         if (conclude !== undefined) {
           const result = yield* concludeOne(sql, conclude)
-          assert.deepStrictEqual(result, world.model.conclude(conclude), `step ${step}`)
+          assert.deepStrictEqual(result, scenario.model.conclude(conclude), `step ${step}`)
           seen.add(`Conclude ${result._tag}`)
         }
       }
-      const group = randomGroup(world, random, past, 1 + random.below(6))
+      const group = randomGroup(scenario, random, past, 1 + random.below(6))
       const results = yield* ways[way]!(sql, group)
       const expected =
-        way === "one by one" ? group.flatMap((op) => world.model.applyGroup([op])) : world.model.applyGroup(group)
+        way === "one by one" ? group.flatMap((op) => scenario.model.applyGroup([op])) : scenario.model.applyGroup(group)
       assert.deepStrictEqual(results, expected, `step ${step}`)
       for (const [index, result] of results.entries()) {
         seen.add(`${group[index]!._tag} ${result._tag}`)
@@ -143,14 +143,14 @@ const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: numbe
         const op = group[index]!
         if (op._tag === "Credit" && op.source === "play" && result._tag === "Moved") seen.add("Credit play")
         if (op._tag === "Hold" && op.simulated === true && result._tag === "Granted") {
-          const { play } = world.model.requests.get(op.requestId)!
+          const { play } = scenario.model.requests.get(op.requestId)!
           seen.add(play === true ? "Hold Granted play" : "Hold Granted real, though doubles serve it")
         }
       }
       past.push(...group)
-      if (step % 25 === 0) assert.deepStrictEqual(yield* booksOf(sql), booksOfModel(world), `step ${step}`)
+      if (step % 25 === 0) assert.deepStrictEqual(yield* booksOf(sql), booksOfModel(scenario), `step ${step}`)
     }
-    assert.deepStrictEqual(yield* booksOf(sql), booksOfModel(world))
+    assert.deepStrictEqual(yield* booksOf(sql), booksOfModel(scenario))
     assert.deepStrictEqual(yield* wrongs(sql), [])
     return seen
   })

@@ -135,9 +135,9 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
       assert.deepStrictEqual(yield* run(sql, extend(stolen, 30n, 1n)), { _tag: "Gone" })
       assert.deepStrictEqual(yield* run(sql, close(hold(owner, 1n), 1n)), { _tag: "Gone", settled: 0n })
       assert.strictEqual((yield* run(sql, hold({ ...other, keyId: owner.keyId }, 1n)))._tag, "KeyInactive")
-      const nobody = { accountId: "f".repeat(24), keyId: owner.keyId }
-      assert.strictEqual((yield* run(sql, hold(nobody, 0n)))._tag, "KeyInactive")
-      assert.deepStrictEqual(yield* run(sql, credit(nobody, 5n)), { _tag: "Gone" })
+      const unknown = { accountId: "f".repeat(24), keyId: owner.keyId }
+      assert.strictEqual((yield* run(sql, hold(unknown, 0n)))._tag, "KeyInactive")
+      assert.deepStrictEqual(yield* run(sql, credit(unknown, 5n)), { _tag: "Gone" })
       const others = onDay(yield* addBudget(sql, other, "key", 1_000n))
       assert.strictEqual((yield* run(sql, hold(owner, 1n, { budgets: [others] })))._tag, "Refused")
       assert.deepStrictEqual(yield* balance(sql, other), { posted: 100n, held: 0n })

@@ -5,7 +5,7 @@ import type { HoldOperation } from "../../src/ledger/Operation.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { close, conclusion, credit, type Customer, extend, refund, twoNodes, wrongs } from "./Fixture.ts"
 import { Random, seeds } from "./Random.ts"
-import { makeWorld, randomHold, type World } from "./World.ts"
+import { makeScenario, randomHold, type Scenario } from "./Scenario.ts"
 
 interface Tally {
   readonly charged: Map<string, bigint>
@@ -19,10 +19,10 @@ interface Tally {
 const add = (sums: Map<string, bigint>, id: string, amount: bigint) => sums.set(id, (sums.get(id) ?? 0n) + amount)
 
 /** One caller: opens a request at one node and ends it at both at once, of which one must win. */
-const oneRequest = (nodes: ReadonlyArray<Ledger["Service"]>, world: World, random: Random, tally: Tally) =>
+const oneRequest = (nodes: ReadonlyArray<Ledger["Service"]>, scenario: Scenario, random: Random, tally: Tally) =>
   Effect.gen(function* () {
     const node = random.pick(nodes)
-    const opened: HoldOperation = randomHold(world, random, 0.05)
+    const opened: HoldOperation = randomHold(scenario, random, 0.05)
     const result = yield* node.commit(opened)
     if (result._tag !== "Granted") return
     assert.isTrue(result.granted >= opened.atLeast && result.granted <= opened.upTo)
@@ -46,7 +46,7 @@ const oneRequest = (nodes: ReadonlyArray<Ledger["Service"]>, world: World, rando
       }
       return
     }
-    if (random.chance(0.3)) yield* carved(nodes, world, opened, random, tally)
+    if (random.chance(0.3)) yield* carved(nodes, scenario, opened, random, tally)
     yield* finish(nodes, opened, result.granted, random, tally)
   })
 
@@ -78,13 +78,13 @@ const concluded = (
 /** The same hold carved out of another at both nodes at once: one hold. */
 const carved = (
   nodes: ReadonlyArray<Ledger["Service"]>,
-  world: World,
+  scenario: Scenario,
   parent: HoldOperation,
   random: Random,
   tally: Tally
 ) =>
   Effect.gen(function* () {
-    const child = randomHold(world, random, 0.05, parent)
+    const child = randomHold(scenario, random, 0.05, parent)
     yield* maybeKilled(nodes[1]!.carve(parent.requestId, child), random)
     const both = yield* Effect.forEach(nodes, (one) => one.carve(parent.requestId, child), { concurrency: 2 })
     const [first, second] = both.filter((one) => one._tag === "Granted")
@@ -129,7 +129,7 @@ describe("two ledgers on one database", () => {
       Effect.gen(function* () {
         const { nodes, sql } = yield* twoNodes
         const random = new Random(seed)
-        const world = yield* makeWorld(sql, random)
+        const scenario = yield* makeScenario(sql, random)
         const tally: Tally = { charged: new Map(), credited: new Map(), ended: 0, carved: 0, proofs: 0 }
         const watcher = yield* Effect.forkChild(
           Effect.forever(
@@ -146,10 +146,10 @@ describe("two ledgers on one database", () => {
               Array.from({ length: 25 }),
               () =>
                 Effect.gen(function* () {
-                  yield* oneRequest(nodes, world, own, tally)
+                  yield* oneRequest(nodes, scenario, own, tally)
                   if (own.chance(0.05)) yield* own.pick(nodes).refundOverdue
                   if (own.chance(0.2)) {
-                    const to: Customer = own.pick(world.customers)
+                    const to: Customer = own.pick(scenario.customers)
                     yield* own.pick(nodes).commit(credit(to, 40n))
                     add(tally.credited, to.accountId, 40n)
                   }
@@ -169,9 +169,9 @@ describe("two ledgers on one database", () => {
           id: string
           account_id: string
         }>`SELECT id, account_id FROM request WHERE state = 'open'`
-        const owner = world.customers[0]!
+        const owner = scenario.customers[0]!
         for (const { id, account_id } of left) {
-          const opened = { ...randomHold(world, random), ...owner, accountId: account_id, requestId: id }
+          const opened = { ...randomHold(scenario, random), ...owner, accountId: account_id, requestId: id }
           const end = yield* nodes[0].commit(close(opened, undefined))
           assert.strictEqual(end._tag, "Closed")
         }
@@ -179,9 +179,9 @@ describe("two ledgers on one database", () => {
         const expired = yield* sql<{ id: string; settled: bigint }>`
           SELECT account_id AS id, sum(settled - refunded)::int8 AS settled FROM request WHERE expired GROUP BY account_id`
         for (const { id, settled } of expired) add(tally.charged, id, settled)
-        for (const [id, { posted }] of world.model.balances) {
+        for (const [id, { posted }] of scenario.model.balances) {
           const now = yield* nodes[1].balance(id)
-          const play = world.model.plays.get(id)?.posted ?? 0n
+          const play = scenario.model.plays.get(id)?.posted ?? 0n
           const expected = posted + play + (tally.credited.get(id) ?? 0n) - (tally.charged.get(id) ?? 0n)
           assert.deepStrictEqual([now?.posted, now?.held, now?.play?.held ?? 0n], [expected, 0n, 0n])
         }

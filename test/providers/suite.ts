@@ -7,7 +7,7 @@ import { Outbound } from "../../src/platform/outbound/Outbound.ts"
 import type { ChatCall, Provider } from "../../src/providers/Provider.ts"
 import type { ProviderError, ProviderFault } from "../../src/providers/ProviderError.ts"
 import { chatCall, clocks, drain, nextOf } from "./calls.ts"
-import { nobody, upstream } from "./upstream.ts"
+import { closedOrigin, upstream } from "./upstream.ts"
 
 /** How a host encodes its answers. */
 export interface Wire {
@@ -39,12 +39,12 @@ export const sse = (response: ServerResponse) => response.writeHead(200, { "cont
 /** Starts a host that gives every request the same answer, and an adapter of it. */
 export const speaking = (wire: Pick<Wire, "adapter">, say: (response: ServerResponse) => void) =>
   Effect.gen(function* () {
-    const hungUp = yield* Deferred.make<void>()
+    const disconnected = yield* Deferred.make<void>()
     const host = yield* upstream((_, response) => {
-      response.on("close", () => Deferred.doneUnsafe(hungUp, Exit.void))
+      response.on("close", () => Deferred.doneUnsafe(disconnected, Exit.void))
       say(response)
     })
-    return { host, hungUp: Deferred.await(hungUp), provider: yield* wire.adapter(host.origin) }
+    return { host, disconnected: Deferred.await(disconnected), provider: yield* wire.adapter(host.origin) }
   })
 
 /** All events of a streamed answer. */
@@ -175,38 +175,38 @@ const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
         [begin, { ...clocks, totalMs: RUNNING_MS }, "total"]
       ] as const
       for (const [say, given, clock] of cases) {
-        const { provider, hungUp } = yield* speaking(wire, say)
+        const { provider, disconnected } = yield* speaking(wire, say)
         const fault = yield* faultOf(streamed(provider, chatCall({ clocks: given })))
         assert.deepStrictEqual(fault, { _tag: "TimedOut", clock })
-        yield* hungUp
+        yield* disconnected
       }
-      const { provider, hungUp } = yield* speaking(wire, () => {})
+      const { provider, disconnected } = yield* speaking(wire, () => {})
       const fault = yield* faultOf(provider.chat(chatCall({ clocks: { ...clocks, totalMs: RUNNING_MS } })))
       assert.deepStrictEqual(fault, { _tag: "TimedOut", clock: "total" })
-      yield* hungUp
+      yield* disconnected
     }).pipe(Effect.scoped)
   )
 
   it.effect("closes the connection when the caller is interrupted", () =>
     Effect.gen(function* () {
-      const { provider, hungUp } = yield* speaking(wire, (response) => sse(response).write(head + delta("a")))
+      const { provider, disconnected } = yield* speaking(wire, (response) => sse(response).write(head + delta("a")))
       const scope = yield* Scope.make()
       const source = yield* Scope.provide(provider.chatStream(chatCall()), scope)
       yield* nextOf(source)
       yield* Scope.close(scope, Exit.void)
-      yield* hungUp
+      yield* disconnected
       const arrived = yield* Deferred.make<void>()
       const silent = yield* speaking(wire, () => Deferred.doneUnsafe(arrived, Exit.void))
       const fiber = yield* Effect.forkChild(silent.provider.chat(chatCall()))
       yield* Deferred.await(arrived)
       yield* Fiber.interrupt(fiber)
-      yield* silent.hungUp
+      yield* silent.disconnected
     }).pipe(Effect.scoped)
   )
 
   it.effect("reports a host that does not listen as unreachable", () =>
     Effect.gen(function* () {
-      const provider = yield* wire.adapter(yield* nobody)
+      const provider = yield* wire.adapter(yield* closedOrigin)
       for (const answer of both(provider, chatCall())) {
         assert.deepStrictEqual(yield* faultOf(answer), { _tag: "Unreachable", detail: "ECONNREFUSED" })
       }

@@ -29,7 +29,7 @@ export const upstream = (handler: RequestListener) =>
   )
 
 /** An address on which no server listens. */
-export const nobody = Effect.scoped(
+export const closedOrigin = Effect.scoped(
   Effect.map(
     upstream(() => {}),
     ({ origin }) => origin

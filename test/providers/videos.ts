@@ -7,7 +7,7 @@ import { PublicFetch } from "../../src/platform/outbound/PublicFetch.ts"
 import type { Provider } from "../../src/providers/Provider.ts"
 import type { ProviderError } from "../../src/providers/ProviderError.ts"
 import { clocks } from "./calls.ts"
-import { nobody, upstream } from "./upstream.ts"
+import { closedOrigin, upstream } from "./upstream.ts"
 import { videoWork, workCall } from "./work.ts"
 
 export const withVideoHost = Layer.merge(Outbound.layer, PublicFetch.layerFrom({ allowLoopback: true }))
@@ -37,7 +37,7 @@ export interface Heard {
 /** Starts a host that records its requests, which have a JSON body or none. */
 export const hearing = (say: (heard: Heard, response: ServerResponse) => void) =>
   Effect.gen(function* () {
-    const heard: Array<Heard> = []
+    const requests: Array<Heard> = []
     const { origin } = yield* upstream((request, response) => {
       const pieces: Array<Buffer> = []
       request.on("data", (piece: Buffer) => pieces.push(piece))
@@ -45,11 +45,11 @@ export const hearing = (say: (heard: Heard, response: ServerResponse) => void) =
         const { headers, method, url } = request
         const text = Buffer.concat(pieces).toString()
         const one = { method, url, headers, body: text === "" ? undefined : JSON.parse(text) }
-        heard.push(one)
+        requests.push(one)
         say(one, response)
       })
     })
-    return { heard, origin }
+    return { heard: requests, origin }
   })
 
 /** Starts such a host, and makes an adapter of it. */
@@ -127,7 +127,7 @@ export const videoSuite = (it: Vitest.MethodsNonLive<Filming>, wire: VideoWire) 
       for (const fault of yield* bothWays(wire, () => {}, 50)) {
         assert.deepStrictEqual(fault, { _tag: "TimedOut", clock: "total" })
       }
-      const provider = (yield* wire.adapter(yield* nobody)) as FilmProvider
+      const provider = (yield* wire.adapter(yield* closedOrigin)) as FilmProvider
       const call = workCall({}, wire.upstreamId)
       assert.strictEqual((yield* faultOf(provider.makeVideo(call, videoWork())))._tag, "Unreachable")
       assert.strictEqual((yield* faultOf(provider.videoState(call, wire.ticket)))._tag, "Unreachable")

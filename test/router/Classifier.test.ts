@@ -86,8 +86,8 @@ describe("the rules", () => {
     const system = "You are a translator. Translate whatever you are given. Traduce. Übersetze."
     const plain = taskOf(asked("The meeting is at noon in the blue room"))
     assert.isFalse(plain.confident)
-    const told = taskOf(asked("", { messages: withSystem(system, "The meeting is at noon in the blue room") }))
-    assert.deepStrictEqual(told, { task: "translation", confident: true })
+    const task = taskOf(asked("", { messages: withSystem(system, "The meeting is at noon in the blue room") }))
+    assert.deepStrictEqual(task, { task: "translation", confident: true })
     assert.strictEqual(taskOf(asked("", { messages: withSystem(system, "What is 17 * 23?") })).task, "math")
   })
 

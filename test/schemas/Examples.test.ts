@@ -10,7 +10,7 @@ import { type Example, shownCalls, stable } from "../support/Examples.ts"
 import { postbox } from "../support/Postbox.ts"
 import { openApiText, operations } from "../support/Published.ts"
 import { json, startService } from "../support/Service.ts"
-import { thingsOf } from "../support/Things.ts"
+import { createResources } from "../support/Things.ts"
 import { eventually } from "../support/Eventually.ts"
 import { twilio } from "../support/Twilio.ts"
 
@@ -40,9 +40,9 @@ const sent = Effect.gen(function* () {
   const [mail, phones] = [yield* postbox(), yield* twilio]
   const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1", ...mail.settings, ...phones.settings })
   const customer = yield* service.account(100)
-  const calls = new Map(shownCalls(callsOf(yield* thingsOf(service, customer, receiver.origin))))
-  const film = Effect.flatMap(send(service.api, calls.get("videos.get")!, bearer(customer.inferenceKey)), json)
-  yield* eventually(film, ({ status }) => status === "completed")
+  const calls = new Map(shownCalls(callsOf(yield* createResources(service, customer, receiver.origin))))
+  const video = Effect.flatMap(send(service.api, calls.get("videos.get")!, bearer(customer.inferenceKey)), json)
+  yield* eventually(video, ({ status }) => status === "completed")
   const withCode = (id: string, more: object) => calls.set(id, { ...calls.get(id)!, body: more })
   const found: Record<string, Example> = {}
   for (const operation of operations) {

@@ -286,21 +286,21 @@ describe("a URL from a client", () => {
             `https://${hostname}:${trapped.port}/a.png`
           )
           if (object === "video" || operation === "video") videos.push(id ?? "")
-          const told = `${operation} ${path} ${name}: ${status} ${error?.message}`
+          const label = `${operation} ${path} ${name}: ${status} ${error?.message}`
           // The gateway checks a webhook's address at registration and at delivery, and an image's when it fetches it.
           const isLater = path === "url" && name === REBINDING
-          if (status >= 500) faults.push(told)
-          if (status < 400 && !isLater && !LATER.test(operation) && !counting.has(operation)) faults.push(told)
+          if (status >= 500) faults.push(label)
+          if (status < 400 && !isLater && !LATER.test(operation) && !counting.has(operation)) faults.push(label)
           if (status === 200 && isLater) {
             const webhook = operation.endsWith("create") ? (id ?? data?.id) : scene.webhook
             const tested = yield* Effect.flatMap(
               post(`${scene.service.api}/webhooks/${webhook}/test`, inferenceKey, {}),
               json
             )
-            if (!JSON.stringify(tested).includes("public address")) faults.push(`${told}: ${JSON.stringify(tested)}`)
+            if (!JSON.stringify(tested).includes("public address")) faults.push(`${label}: ${JSON.stringify(tested)}`)
           }
           const isLookedUp = scene.asked.has(hostname) || LATER.test(operation) || counting.has(operation)
-          if (!isLookedUp) faults.push(`${told}: the name was not looked up`)
+          if (!isLookedUp) faults.push(`${label}: the name was not looked up`)
         }
       }
       assert.deepStrictEqual(faults, [])

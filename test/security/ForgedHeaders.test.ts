@@ -8,7 +8,7 @@ import { bearer, callsOf } from "../support/Calls.ts"
 import { postbox } from "../support/Postbox.ts"
 import { operations } from "../support/Published.ts"
 import { startService } from "../support/Service.ts"
-import { thingsOf } from "../support/Things.ts"
+import { createResources } from "../support/Things.ts"
 
 /** A host name that nothing in this test resolves. */
 const FORGED = "forged.example"
@@ -106,7 +106,7 @@ describe("a forged header", () => {
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
       const service = yield* startService({ ...mail.settings, OUTBOUND_ALLOW_LOOPBACK: "1" })
       const account = yield* service.account()
-      const things = yield* thingsOf(service, account, receiver.origin)
+      const things = yield* createResources(service, account, receiver.origin)
       const credentials = {
         "inference key": bearer(account.inferenceKey),
         "management key": bearer(account.managementKey),

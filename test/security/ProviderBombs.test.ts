@@ -148,19 +148,19 @@ describe("a provider's answer that is expensive to read", () => {
           for (const [path, body] of calls) {
             for (const stream of [false, true]) {
               state.answer = answer
-              const told = `${name} to ${path}${stream ? " in a stream" : ""}`
+              const label = `${name} to ${path}${stream ? " in a stream" : ""}`
               const before = yield* total
               const began = performance.now()
               const got = yield* post(`${service.api}${path}`, inferenceKey, { ...body, model: "gpt-4o-mini", stream })
               const text = yield* Effect.promise(() => got.text().catch((error) => `broke off: ${error}`))
               const tookMs = performance.now() - began
-              if (tookMs > LONGEST_MS) faults.push(`${told}: ${Math.round(tookMs)} ms`)
+              if (tookMs > LONGEST_MS) faults.push(`${label}: ${Math.round(tookMs)} ms`)
               const isError = got.status >= 400 || /"error"|broke off/.test(text)
-              if (name in answers && !isError) faults.push(`${told}: ${got.status} ${text.slice(0, 200)}`)
+              if (name in answers && !isError) faults.push(`${label}: ${got.status} ${text.slice(0, 200)}`)
               if (got.status === 500 || /internal_error/.test(text))
-                faults.push(`${told}: ${got.status} ${text.slice(0, 200)}`)
+                faults.push(`${label}: ${got.status} ${text.slice(0, 200)}`)
               const charged = before - (yield* total)
-              if (name in answers && charged !== 0n) faults.push(`${told}: ${charged} were charged`)
+              if (name in answers && charged !== 0n) faults.push(`${label}: ${charged} were charged`)
               yield* good
             }
           }

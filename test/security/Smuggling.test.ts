@@ -116,11 +116,11 @@ describe("an ambiguous request", () => {
           const before = seen.length
           const text = yield* exchange(service.origin, payload.bytes)
           const [statuses, found] = [statusesOf(text), seen.slice(before)]
-          const told = `${payload.name}: ${statuses.join()} for ${found.map(({ line }) => line.slice(0, 60)).join()}`
-          if (payload.requests === 1 && found.some(isHidden)) faults.push(`${told}: the hidden request`)
-          if (found.length > payload.requests) faults.push(`${told}: more requests`)
-          if (statuses.length > Math.max(found.length, 1)) faults.push(`${told}: more answers`)
-          if (statuses.some((status) => status >= 500)) faults.push(`${told}: a fault`)
+          const label = `${payload.name}: ${statuses.join()} for ${found.map(({ line }) => line.slice(0, 60)).join()}`
+          if (payload.requests === 1 && found.some(isHidden)) faults.push(`${label}: the hidden request`)
+          if (found.length > payload.requests) faults.push(`${label}: more requests`)
+          if (statuses.length > Math.max(found.length, 1)) faults.push(`${label}: more answers`)
+          if (statuses.some((status) => status >= 500)) faults.push(`${label}: a fault`)
           faults.push(...(yield* afterwards(service.origin, inferenceKey, payload, at)))
         }
         assert.deepStrictEqual(faults, [])

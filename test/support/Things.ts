@@ -1,4 +1,4 @@
-/** Creates one thing of each kind that an account can have. */
+/** Creates one resource of each kind that an account can have. */
 import { Effect } from "effect"
 import type { NewCustomer } from "../../src/billing/Customers.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
@@ -19,16 +19,16 @@ export const attended = ({ sql }: Pick<Service, "sql">, accountId: string) =>
     )
   })
 
-/** Creates the things of an account, and returns their ids. Its webhooks go to `receiver`, which gets the event of a video. */
-export const thingsOf = (
+/** Creates the resources of an account, and returns their ids. Its webhooks go to `receiver`, which gets the event of a video. */
+export const createResources = (
   service: Service,
   { account: { id: accountId }, inferenceKey }: NewCustomer,
   receiver: string
 ): Effect.Effect<Things, unknown> =>
   Effect.gen(function* () {
     const calls = callsOf()
-    const made = (call: Call) => Effect.flatMap(send(service.api, call, bearer(inferenceKey)), json)
-    const by = (operation: string) => made(calls.get(operation)!)
+    const call = (call: Call) => Effect.flatMap(send(service.api, call, bearer(inferenceKey)), json)
+    const by = (operation: string) => call(calls.get(operation)!)
     const preset = `preset-${accountId.slice(-8)}`
     const sparePreset = `spare-${accountId.slice(-8)}`
     for (const slug of [preset, sparePreset]) yield* service.preset(accountId, slug, { model: "gpt-4o-mini" })
@@ -53,19 +53,19 @@ export const thingsOf = (
     const [spareAccount, suspendedAccount] = [yield* service.account(), yield* service.account()]
     yield* service.accounts.setState(suspendedAccount.account, { to: "suspended", reason: "test", actor })
     const page = { limit: 1, cursor: undefined }
-    const told = Effect.map(service.webhooks.deliveries(accountId, endpoint.id, page), ({ rows }) => rows[0])
+    const delivery = Effect.map(service.webhooks.deliveries(accountId, endpoint.id, page), ({ rows }) => rows[0])
     return {
       plan: yield* service.plan(`silver-${accountId}`),
       sparePlan: yield* service.plan(`spare-${accountId}`),
       request,
       file,
       spareFile: (yield* by("files.create")).id,
-      batch: (yield* made(callsOf({ file }).get("batches.create")!)).id,
+      batch: (yield* call(callsOf({ file }).get("batches.create")!)).id,
       session: (yield* by("sessions.create")).id,
       video: (yield* by("videos.create")).id,
       webhook: endpoint.id,
       spareWebhook: spare.endpoint.id,
-      delivery: (yield* eventually(told, (one) => one?.attempts === 1))!.id,
+      delivery: (yield* eventually(delivery, (one) => one?.attempts === 1))!.id,
       preset,
       topUp: topUp.id,
       attendedTopUp: yield* attended(service, accountId),

@@ -147,8 +147,8 @@ describe("a usage breakdown", () => {
         const rest = yield* at(after, breakdown.page({ ...question, cursor: first.next! }))
         const { fromMs, totals, untilMs } = first
         assert.deepInclude(rest, { fromMs, untilMs, next: null, totals })
-        const told = [...first.rows, ...rest.rows].reduce((sum, { requests }) => sum + requests, 0n)
-        assert.strictEqual(told, totals.requests)
+        const total = [...first.rows, ...rest.rows].reduce((sum, { requests }) => sum + requests, 0n)
+        assert.strictEqual(total, totals.requests)
       }
     }).pipe(Effect.provide(rooms))
   )

@@ -55,9 +55,9 @@ const compareKeys = (sql: SqlClient.SqlClient, accountId: string) =>
         COALESCE(sum(settled - refunded) FILTER (WHERE closed IS NOT NULL), 0)::bigint AS cost
       FROM request WHERE account_id = ${accountId} GROUP BY key_id ORDER BY key_id`
     const ids = said.map(({ key_id: id }) => id)
-    const told = yield* keyTotals(sql, accountId, ids)
+    const totals = yield* keyTotals(sql, accountId, ids)
     assert.deepStrictEqual(
-      told.toSorted((one, other) => (one.key_id < other.key_id ? -1 : 1)),
+      totals.toSorted((one, other) => (one.key_id < other.key_id ? -1 : 1)),
       said.map(({ cost, key_id, used_at }) => ({ key_id, cost, used_at }))
     )
   })
@@ -79,7 +79,7 @@ const compareMargins = (sql: SqlClient.SqlClient, accountId: string) =>
         sum(revenue)::bigint AS revenue, sum(provider_cost)::bigint AS provider_cost, sum(attempt_cost)::bigint AS attempt_cost,
         sum(uncosted)::bigint AS uncosted, sum(absorbed)::bigint AS absorbed
       FROM fact GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`
-    const told = yield* marginsOf(sql, {
+    const margins = yield* marginsOf(sql, {
       accountId,
       play: false,
       from: "2000-01-01",
@@ -89,12 +89,12 @@ const compareMargins = (sql: SqlClient.SqlClient, accountId: string) =>
       limit: 1_000
     })
     assert.deepStrictEqual(
-      told.slice(0, -1).map(({ account: _account, email: _email, summary: _summary, ...row }) => row as object),
+      margins.slice(0, -1).map(({ account: _account, email: _email, summary: _summary, ...row }) => row as object),
       said.map((row) => ({ ...row }))
     )
     const sum = (name: "attempt_cost" | "revenue" | "provider_cost") =>
-      told.slice(0, -1).reduce((total, row) => total + row[name], 0n)
-    assert.deepInclude(told.at(-1), {
+      margins.slice(0, -1).reduce((total, row) => total + row[name], 0n)
+    assert.deepInclude(margins.at(-1), {
       revenue: sum("revenue"),
       provider_cost: sum("provider_cost"),
       attempt_cost: sum("attempt_cost")
@@ -106,8 +106,8 @@ const compare = (sql: SqlClient.SqlClient, accountId: string) =>
   Effect.gen(function* () {
     yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
     for (const width of widths) {
-      const told = yield* usageOf(sql, accountId, { since, width })
-      assert.deepStrictEqual(plain(told), plain(yield* receiptsOf(sql, accountId, width)))
+      const usage = yield* usageOf(sql, accountId, { since, width })
+      assert.deepStrictEqual(plain(usage), plain(yield* receiptsOf(sql, accountId, width)))
     }
     yield* compareKeys(sql, accountId)
     yield* compareMargins(sql, accountId)

@@ -315,9 +315,9 @@ describe("recorded attempts", () => {
         yield* outbox.note(second!, attempt(410))
         yield* outbox.note(third!, attempt(500))
         assert.strictEqual(yield* statusOf(accountId, id), "enabled")
-        const told = new Map((yield* deliveries(id)).map((one) => [one.event_id, [one.status, one.attempts]]))
-        assert.deepStrictEqual(told.get(first!.message.eventId), ["failed", 1])
-        assert.deepStrictEqual(told.get(second!.message.eventId), ["pending", 1])
+        const states = new Map((yield* deliveries(id)).map((one) => [one.event_id, [one.status, one.attempts]]))
+        assert.deepStrictEqual(states.get(first!.message.eventId), ["failed", 1])
+        assert.deepStrictEqual(states.get(second!.message.eventId), ["pending", 1])
         // Nothing has failed at the new address, so that it is not sent one at a time.
         yield* publish()
         const next = yield* outbox.claim(100)

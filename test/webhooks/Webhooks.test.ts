@@ -248,14 +248,14 @@ describe("Webhooks", () => {
           hook.received.map(({ headers }) => headers["webhook-id"]),
           [event, event]
         )
-        const [told] = yield* deliveries(endpoint.id)
-        assert.deepInclude(told, { status: "delivered", attempts: 2, next_at: null })
-        assert.isNotNull(told!.ended_at)
+        const [delivery] = yield* deliveries(endpoint.id)
+        assert.deepInclude(delivery, { status: "delivered", attempts: 2, next_at: null })
+        assert.isNotNull(delivery!.ended_at)
         const [{ failing } = { failing: true }] = yield* sql<{ failing: boolean }>`
           SELECT failing_since IS NOT NULL AS failing FROM webhook_endpoint WHERE id = ${endpoint.id}`
         assert.isFalse(failing)
         assert.deepStrictEqual(
-          told!.log.map(({ status_code }) => status_code),
+          delivery!.log.map(({ status_code }) => status_code),
           [200, 500]
         )
         yield* again
@@ -281,9 +281,9 @@ describe("Webhooks", () => {
           yield* webhooks.redeliver({ accountId, id: endpoint.id, deliveryId, actor })
           yield* sendDue
         }
-        const [told] = yield* deliveries(endpoint.id)
-        assert.deepInclude(told, { status: "pending", attempts: DELAYS_MS.length + 1 })
-        const waitMs = told!.next_at!.getTime() - told!.log.at(-1)!.started_at.getTime()
+        const [delivery] = yield* deliveries(endpoint.id)
+        assert.deepInclude(delivery, { status: "pending", attempts: DELAYS_MS.length + 1 })
+        const waitMs = delivery!.next_at!.getTime() - delivery!.log.at(-1)!.started_at.getTime()
         assert.isAtMost(waitMs, 2 * DELAYS_MS[1]!, "it waits for as long as after the first attempt")
       }).pipe(Effect.scoped)
     )

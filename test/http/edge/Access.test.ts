@@ -14,7 +14,7 @@ describe("a cached key", () => {
       const { account, inferenceKey, managementKey } = yield* service.account(1)
       const ask = (path: string, key: string) => get(`${service.api}${path}`, key)
       const left = (response: Response) => Number(response.headers.get("x-ratelimit-remaining"))
-      const told = (response: Response) =>
+      const outcome = (response: Response) =>
         Effect.map(json(response), ({ error }) => [response.status, error?.code ?? null])
       for (const [path, key] of [
         ["/requests", inferenceKey],
@@ -25,13 +25,13 @@ describe("a cached key", () => {
       }
       yield* service.sql`UPDATE api_key SET scopes = '{usage:read}' WHERE account_id = ${account.id} AND kind = 'management'`
       const unscoped = yield* ask("/management/keys", managementKey)
-      assert.deepStrictEqual(yield* told(unscoped), [403, "insufficient_scope"])
+      assert.deepStrictEqual(yield* outcome(unscoped), [403, "insufficient_scope"])
       yield* service.sql`UPDATE api_key SET revoked_at = now() WHERE account_id = ${account.id}`
       for (const [path, key] of [
         ["/requests", inferenceKey],
         ["/management/usage", managementKey]
       ] as const) {
-        assert.deepStrictEqual(yield* told(yield* ask(path, key)), [401, "invalid_api_key"])
+        assert.deepStrictEqual(yield* outcome(yield* ask(path, key)), [401, "invalid_api_key"])
       }
     }).pipe(Effect.scoped)
   )

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { BlockList } from "node:net"
 import { cameByHttps, clientAddress } from "../../../src/http/edge/Address.ts"
 
-const nobody = new BlockList()
+const noProxies = new BlockList()
 const proxies = new BlockList()
 proxies.addSubnet("10.0.0.0", 8, "ipv4")
 proxies.addAddress("192.0.2.9", "ipv4")
@@ -10,11 +10,11 @@ proxies.addSubnet("fd00::", 8, "ipv6")
 
 /** Peer, `X-Forwarded-For`, whom to trust, and the address that is counted. */
 const rows: ReadonlyArray<readonly [string, string | undefined, string | undefined, BlockList, string]> = [
-  ["the peer", "203.0.113.5", undefined, nobody, "203.0.113.5"],
-  ["no peer", undefined, undefined, nobody, "unknown"],
+  ["the peer", "203.0.113.5", undefined, noProxies, "203.0.113.5"],
+  ["no peer", undefined, undefined, noProxies, "unknown"],
   ["no peer, whatever is forwarded", undefined, "203.0.113.5", proxies, "unknown"],
-  ["IPv4 in IPv6", "::ffff:203.0.113.5", undefined, nobody, "203.0.113.5"],
-  ["a stranger's claim", "203.0.113.5", "198.51.100.1", nobody, "203.0.113.5"],
+  ["IPv4 in IPv6", "::ffff:203.0.113.5", undefined, noProxies, "203.0.113.5"],
+  ["a stranger's claim", "203.0.113.5", "198.51.100.1", noProxies, "203.0.113.5"],
   ["a stranger's claim beside trusted proxies", "203.0.113.5", "198.51.100.1", proxies, "203.0.113.5"],
   ["behind a proxy", "10.0.0.1", "198.51.100.1", proxies, "198.51.100.1"],
   ["behind a proxy that is IPv4 in IPv6", "::ffff:10.0.0.1", "198.51.100.1", proxies, "198.51.100.1"],
@@ -43,7 +43,7 @@ describe("the address of a client", () => {
   }
 
   it("is the same for a whole /64", () => {
-    const of = (peer: string) => clientAddress(peer, undefined, nobody)
+    const of = (peer: string) => clientAddress(peer, undefined, noProxies)
     assert.strictEqual(of("2001:db8:1:2::1"), "2001:db8:1:2::/64")
     assert.strictEqual(of("2001:db8:1:2:ffff:ffff:ffff:ffff"), of("2001:db8:1:2::1"))
     assert.notStrictEqual(of("2001:db8:1:3::1"), of("2001:db8:1:2::1"))
@@ -67,6 +67,6 @@ describe("whether a client came by https", () => {
       [undefined, "https", false]
     ]
     for (const [peer, proto, secure] of said) assert.strictEqual(cameByHttps(peer, proto, proxies), secure)
-    assert.isFalse(cameByHttps("10.0.0.1", "https", nobody))
+    assert.isFalse(cameByHttps("10.0.0.1", "https", noProxies))
   })
 })

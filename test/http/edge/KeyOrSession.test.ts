@@ -4,7 +4,7 @@ import { upstream } from "../../providers/upstream.ts"
 import { bearer, callsOf, type Credential, send, type Things } from "../../support/Calls.ts"
 import { operations } from "../../support/Published.ts"
 import { get, json, post, startService } from "../../support/Service.ts"
-import { thingsOf } from "../../support/Things.ts"
+import { createResources } from "../../support/Things.ts"
 import { eventually } from "../../support/Eventually.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
@@ -49,7 +49,7 @@ describe("an owner's session", () => {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const mine = yield* service.account(10)
       const owner = yield* service.signedIn(mine.account.id)
-      const things = yield* thingsOf(service, mine, receiver.origin)
+      const things = yield* createResources(service, mine, receiver.origin)
       const calls = callsOf(things)
       const keys = { "inference key": bearer(mine.inferenceKey), "management key": bearer(mine.managementKey) }
       yield* atRest(service.api, mine.inferenceKey, things)
@@ -74,7 +74,7 @@ describe("an owner's session", () => {
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const mine = yield* service.account(10)
-      const things = yield* thingsOf(service, mine, receiver.origin)
+      const things = yield* createResources(service, mine, receiver.origin)
       yield* atRest(service.api, mine.inferenceKey, things)
       const owner = yield* service.signedIn(mine.account.id)
       const stranger = yield* service.signedIn((yield* service.account(10)).account.id)

@@ -3,7 +3,7 @@ import { failure, type Reason } from "../../../src/domain/Failure.ts"
 import { messageOf } from "../../../src/http/FailureRows.ts"
 import { loggedReason } from "../../../src/http/edge/LoggedReason.ts"
 
-const told = (reason: Reason, log?: unknown) => loggedReason(failure(reason, log), messageOf(reason))
+const logged = (reason: Reason, log?: unknown) => loggedReason(failure(reason, log), messageOf(reason))
 
 describe("loggedReason", () => {
   it("quotes neither the caller nor a provider", () => {
@@ -24,8 +24,8 @@ describe("loggedReason", () => {
     ]
     for (const reason of reasons) {
       assert.include(messageOf(reason), secret, reason._tag)
-      assert.notInclude(told(reason), secret)
-      assert.isAbove(told(reason).length, 5)
+      assert.notInclude(logged(reason), secret)
+      assert.isAbove(logged(reason).length, 5)
     }
   })
 
@@ -34,7 +34,7 @@ describe("loggedReason", () => {
       { field: "messages[0].role", message: "x" },
       { field: "n", message: "x" }
     ] as const
-    assert.strictEqual(told({ _tag: "ValidationError", problems }), "invalid messages[0].role, n")
+    assert.strictEqual(logged({ _tag: "ValidationError", problems }), "invalid messages[0].role, n")
   })
 
   it("describes each provider's failure without its message", () => {
@@ -46,12 +46,12 @@ describe("loggedReason", () => {
       { provider: "mistral", model: "m", fault: { _tag: "Refused", status: 200, detail: "TOP SECRET" } }
     ]
     assert.strictEqual(
-      told({ _tag: "UpstreamError", detail: "TOP SECRET" }, log),
+      logged({ _tag: "UpstreamError", detail: "TOP SECRET" }, log),
       "no provider could serve the request (openai answered 503; azure timed out (first token); groq returned an empty answer; xai answered 400; mistral filtered its whole answer)"
     )
   })
 
   it("keeps the message of the other reasons", () => {
-    assert.strictEqual(told({ _tag: "InvalidApiKey" }), messageOf({ _tag: "InvalidApiKey" }))
+    assert.strictEqual(logged({ _tag: "InvalidApiKey" }), messageOf({ _tag: "InvalidApiKey" }))
   })
 })

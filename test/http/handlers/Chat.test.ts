@@ -155,7 +155,7 @@ describe("POST /estimate", () => {
     )
   }
 
-  const film = { model: "veo-3", duration: 4 }
+  const video = { model: "veo-3", duration: 4 }
   const works: Readonly<Record<string, readonly [asked: object, path: string, body: object]>> = {
     embeddings: [{ model: "voyage-4", input: ["a", "b c"] }, "/embeddings", { model: "voyage-4", input: ["a", "b c"] }],
     rerank: [
@@ -170,7 +170,7 @@ describe("POST /estimate", () => {
       { model: "flux-dev", prompt: "a kite", n: 2, size: "64x64" }
     ],
     search: [{ model: "tavily-search", input: ["tea", "milk"] }, "/search", { query: ["tea", "milk"] }],
-    "a video": [film, "/videos", { ...film, prompt: "a kite", aspect_ratio: "16:9" }]
+    "a video": [video, "/videos", { ...video, prompt: "a kite", aspect_ratio: "16:9" }]
   }
   for (const [name, [asked, path, body]] of Object.entries(works)) {
     it.live(`returns the amount needed for ${name}`, () =>

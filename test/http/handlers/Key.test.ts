@@ -67,10 +67,13 @@ describe("GET /key", () => {
     const spend = { today: 0n, week: 0n, month: 0n, ever: 1n, used_at: null }
     const caller = { limitScale: 0.5, budgets: [{ id: "b", scope: "project", period: "daily" }] } as const
     const state = { period: "daily", budgetCents: 5, spentCents: 1, remainingCents: 2.5 } as const
-    const told = report(keyReportOf({ facts, spend }, caller, new Map([["b", state]]), 2))
+    const reported = report(keyReportOf({ facts, spend }, caller, new Map([["b", state]]), 2))
     const shown = { period: "daily", budget_cents: 5, spent_cents: 1, remaining_cents: 2.5 }
-    assert.deepStrictEqual([told.budget, told.project_budget], [null, shown])
-    assert.deepStrictEqual([told.rate_limits.video.requests, told.balance_usd, told.limit_scale], [2, 1.5, 0.5])
+    assert.deepStrictEqual([reported.budget, reported.project_budget], [null, shown])
+    assert.deepStrictEqual(
+      [reported.rate_limits.video.requests, reported.balance_usd, reported.limit_scale],
+      [2, 1.5, 0.5]
+    )
     assert.isNull(keyReportOf({ facts, spend }, caller, new Map(), 2).project_budget)
   })
 })

@@ -4,7 +4,7 @@ import type { AuditLog } from "../../../schemas/management/Audit.ts"
 import { upstream } from "../../providers/upstream.ts"
 import { bearer, send } from "../../support/Calls.ts"
 import { json, startService } from "../../support/Service.ts"
-import { thingsOf } from "../../support/Things.ts"
+import { createResources } from "../../support/Things.ts"
 
 describe("changes of batches and files by an owner", () => {
   it.live("are recorded in the audit log with their outcome, and changes by keys are not", () =>
@@ -12,7 +12,7 @@ describe("changes of batches and files by an owner", () => {
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const mine = yield* service.account(10)
-      const things = yield* thingsOf(service, mine, receiver.origin)
+      const things = yield* createResources(service, mine, receiver.origin)
       const owner = yield* service.signedIn(mine.account.id)
       const cancel = { method: "POST", path: `/batches/${things.batch}/cancel` }
       yield* send(service.api, cancel, bearer(mine.inferenceKey))

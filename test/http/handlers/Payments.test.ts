@@ -127,8 +127,8 @@ describe("POST /payments/stripe", () => {
       const bare = yield* startService({ SANDBOX: "off" })
       const refused = yield* deliver(bare, payload, signature)
       assert.deepStrictEqual([refused.status, (yield* json(refused)).error.code], [503, "service_unavailable"])
-      const nobody = `${bare.api}/payments/simulated/cs_simulated_${"0".repeat(32)}`
-      assert.strictEqual((yield* Effect.promise(() => fetch(nobody))).status, 404)
+      const unknown = `${bare.api}/payments/simulated/cs_simulated_${"0".repeat(32)}`
+      assert.strictEqual((yield* Effect.promise(() => fetch(unknown))).status, 404)
     }).pipe(Effect.scoped)
   )
 })

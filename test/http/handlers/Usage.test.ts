@@ -33,25 +33,28 @@ describe("GET /usage", () => {
       const failing = { ...chat, routing: { allow_fallbacks: false } }
       yield* post(`${api}/chat/completions`, key, failing, { "x-svc-sandbox": "fault=error" })
       for (const period of ["1d", "7d", "30d"]) {
-        const told = report(yield* Effect.flatMap(get(`${api}/usage?period=${period}`, key), json))
-        assert.strictEqual(told.period, period)
-        assert.closeTo(told.totals.cost_usd, cost, 1e-9)
-        const { completion_tokens, cached_tokens, prompt_tokens, reasoning_tokens, requests } = told.totals
+        const reported = report(yield* Effect.flatMap(get(`${api}/usage?period=${period}`, key), json))
+        assert.strictEqual(reported.period, period)
+        assert.closeTo(reported.totals.cost_usd, cost, 1e-9)
+        const { completion_tokens, cached_tokens, prompt_tokens, reasoning_tokens, requests } = reported.totals
         assert.deepStrictEqual(
           [requests, prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens],
           [4, prompt, 150, 6, 15]
         )
         for (const name of figures) {
-          const sum = told.data.reduce((all, bucket) => all + bucket[name], 0)
-          assert.strictEqual(sum, told.totals[name], name)
+          const sum = reported.data.reduce((all, bucket) => all + bucket[name], 0)
+          assert.strictEqual(sum, reported.totals[name], name)
         }
         const width = period === "1d" ? 3_600 : 86_400
-        assert.strictEqual((told.end_time - told.start_time) / width, period === "1d" ? 24 : Number.parseInt(period))
-        for (const bucket of told.data) assert.strictEqual(bucket.end_time - bucket.start_time, width)
-        assert.strictEqual(told.balance_usd, Number((yield* service.balance(account.id)).posted) / 1e9)
+        assert.strictEqual(
+          (reported.end_time - reported.start_time) / width,
+          period === "1d" ? 24 : Number.parseInt(period)
+        )
+        for (const bucket of reported.data) assert.strictEqual(bucket.end_time - bucket.start_time, width)
+        assert.strictEqual(reported.balance_usd, Number((yield* service.balance(account.id)).posted) / 1e9)
         assert.deepStrictEqual(
-          told.data.map(({ start_time, model, provider }) => [start_time, model, provider ?? "~"]),
-          told.data
+          reported.data.map(({ start_time, model, provider }) => [start_time, model, provider ?? "~"]),
+          reported.data
             .map(({ start_time, model, provider }) => [start_time, model, provider ?? "~"])
             .toSorted((a, b) => (String(a) < String(b) ? -1 : 1))
         )

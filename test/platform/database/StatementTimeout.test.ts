@@ -9,7 +9,7 @@ import * as Database from "../../support/Database.ts"
 const SOON = 200
 
 /** A client over a connection that the test can freeze. */
-const harmed = Effect.gen(function* () {
+const behindRelay = Effect.gen(function* () {
   const wire = yield* makeWire(yield* Database.freshDatabase())
   return { wire, sql: yield* newClient(wire.url) }
 })
@@ -19,7 +19,7 @@ const soon = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(
 describe("a statement on an unresponsive connection", () => {
   it.live("fails as unavailable, and the next one gets another connection", () =>
     Effect.gen(function* () {
-      const { sql, wire } = yield* harmed
+      const { sql, wire } = yield* behindRelay
       yield* sql`SELECT 1`
       yield* wire.freeze
       const error = yield* Effect.flip(soon(storeErrors(sql`SELECT 2`)))
@@ -35,7 +35,7 @@ describe("a statement on an unresponsive connection", () => {
   ] as const) {
     it.live(`fails a transaction at ${where}`, () =>
       Effect.gen(function* () {
-        const { sql, wire } = yield* harmed
+        const { sql, wire } = yield* behindRelay
         yield* sql`CREATE TABLE seen (n integer)`
         if (!before) yield* wire.freeze
         const work = Effect.gen(function* () {
@@ -52,7 +52,7 @@ describe("a statement on an unresponsive connection", () => {
 
   it.live("fails a transaction at COMMIT", () =>
     Effect.gen(function* () {
-      const { sql, wire } = yield* harmed
+      const { sql, wire } = yield* behindRelay
       yield* sql`CREATE TABLE seen (n integer)`
       const work = Effect.andThen(sql`INSERT INTO seen VALUES (1)`, wire.freeze)
       assert.instanceOf(yield* Effect.flip(soon(storeErrors(sql.withTransaction(work)))), Unavailable)
@@ -63,7 +63,7 @@ describe("a statement on an unresponsive connection", () => {
 describe("a slow statement", () => {
   it.live("is cancelled at its timeout, and its transaction is rolled back", () =>
     Effect.gen(function* () {
-      const { sql } = yield* harmed
+      const { sql } = yield* behindRelay
       yield* sql`CREATE TABLE seen (n integer)`
       const work = Effect.andThen(sql`INSERT INTO seen VALUES (1)`, soon(sql`SELECT pg_sleep(60)`))
       assert.isTrue(Exit.isFailure(yield* Effect.exit(sql.withTransaction(work))))
@@ -78,7 +78,7 @@ describe("a slow statement", () => {
 
   it.live("may run for longer with a longer timeout", () =>
     Effect.gen(function* () {
-      const { sql } = yield* harmed
+      const { sql } = yield* behindRelay
       const slow = Effect.provideService(sql`SELECT 1 AS n FROM pg_sleep(0.5)`, StatementTimeout, Infinity)
       assert.deepStrictEqual(yield* soon(slow), [{ n: 1 }])
     })

@@ -3,7 +3,7 @@ import { Effect, Layer, Logger } from "effect"
 import type { SMTPServerOptions } from "smtp-server"
 import { Config } from "../../../src/platform/config/Config.ts"
 import { Mail } from "../../../src/platform/messaging/Mail.ts"
-import { nobody } from "../../providers/upstream.ts"
+import { closedOrigin } from "../../providers/upstream.ts"
 import { postbox } from "../../support/Postbox.ts"
 
 const email = { to: "ann@example.com", subject: "123456 is it", text: "Dear Ann,\n.\nüöä\n" }
@@ -64,7 +64,7 @@ describe("Mail", () => {
         [error?.reason, error?.detail],
         ["unreachable", "the mail server failed: EENVELOPE RCPT 451"]
       )
-      const away = { ...box.settings, SMTP_URL: (yield* nobody).replace("http", "smtp") }
+      const away = { ...box.settings, SMTP_URL: (yield* closedOrigin).replace("http", "smtp") }
       assert.strictEqual((yield* sent(away)).error?.reason, "unreachable")
     }).pipe(Effect.scoped)
   )

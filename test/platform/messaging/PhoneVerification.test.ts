@@ -4,7 +4,7 @@ import { Config } from "../../../src/platform/config/Config.ts"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { PhoneVerification } from "../../../src/platform/messaging/PhoneVerification.ts"
 import { Secrets } from "../../../src/platform/Secrets.ts"
-import { nobody } from "../../providers/upstream.ts"
+import { closedOrigin } from "../../providers/upstream.ts"
 import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID, twilio } from "../../support/Twilio.ts"
 
 const NUMBER = "+4915112345678"
@@ -156,7 +156,7 @@ describe("PhoneVerification", () => {
           assert.strictEqual(yield* reasonOf(phones.begin(NUMBER)), "unreachable")
         })
       )
-      const away = { ...verify.settings, TWILIO_BASE_URL: `${yield* nobody}/twilio` }
+      const away = { ...verify.settings, TWILIO_BASE_URL: `${yield* closedOrigin}/twilio` }
       assert.strictEqual(yield* using(away, (phones) => reasonOf(phones.begin(NUMBER))), "unreachable")
     }).pipe(Effect.scoped)
   )

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { inspect } from "node:util"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
-import { nobody, upstream } from "../../providers/upstream.ts"
+import { closedOrigin, upstream } from "../../providers/upstream.ts"
 import { post, reasonOf, text, watched } from "./OutboundFixture.ts"
 
 layer(Outbound.layer, { excludeTestServices: true })("a call for a complete answer", (it) => {
@@ -52,7 +52,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call for a complete answ
   it.effect("reports a host that refuses connections", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
-      const origin = yield* nobody
+      const origin = yield* closedOrigin
       assert.deepStrictEqual(yield* reasonOf(outbound.send(post(origin))), {
         _tag: "Connect",
         detail: "ECONNREFUSED"
@@ -98,7 +98,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call for a complete answ
   it.effect("reveals nothing of the request in its errors", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
-      const origin = yield* nobody
+      const origin = yield* closedOrigin
       const host = yield* upstream((request) => request.socket.destroy())
       const headers = { authorization: "Bearer planted-secret\n" }
       for (const request of [post(origin), post(host.origin), post(host.origin, {}, { headers })]) {

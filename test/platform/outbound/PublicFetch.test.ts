@@ -10,7 +10,7 @@ import {
   type PublicRequest,
   type Resolve
 } from "../../../src/platform/outbound/PublicFetch.ts"
-import { nobody, upstream } from "../../providers/upstream.ts"
+import { closedOrigin, upstream } from "../../providers/upstream.ts"
 import { certificateFor } from "../../support/Certificate.ts"
 
 const get = (url: string, more: Partial<PublicRequest> = {}): PublicRequest => ({
@@ -300,7 +300,10 @@ describe("PublicFetch", () => {
         response.write("12345", () => response.destroy())
       })
       assert.strictEqual(yield* unreachable(cut.origin), "Unreachable")
-      assert.deepStrictEqual(yield* reasonOf(made, get(yield* nobody)), { _tag: "Unreachable", detail: "ECONNREFUSED" })
+      assert.deepStrictEqual(yield* reasonOf(made, get(yield* closedOrigin)), {
+        _tag: "Unreachable",
+        detail: "ECONNREFUSED"
+      })
       const nameless = yield* service({ resolve: lying([]).resolve })
       const unknown = yield* reasonOf(nameless, get("https://images.test/"))
       assert.deepStrictEqual(unknown, { _tag: "Unreachable", detail: "ENOTFOUND" })

@@ -11,7 +11,7 @@ import { asked } from "../../support/Conversations.ts"
 import { candidate, chatCall, clocks, drain, nextOf } from "../calls.ts"
 import { one, simulation, simulationSuite } from "../simulation.ts"
 import { RUNNING_MS } from "../suite.ts"
-import { nobody, upstream } from "../upstream.ts"
+import { closedOrigin, upstream } from "../upstream.ts"
 
 const KEY = "AIza-planted"
 
@@ -163,12 +163,12 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
 
     const speaking = (say: (response: ServerResponse, request: IncomingMessage) => void) =>
       Effect.gen(function* () {
-        const hungUp = yield* Deferred.make<void>()
+        const disconnected = yield* Deferred.make<void>()
         const host = yield* upstream((request, response) => {
-          response.on("close", () => Deferred.doneUnsafe(hungUp, Exit.void))
+          response.on("close", () => Deferred.doneUnsafe(disconnected, Exit.void))
           say(response, request)
         })
-        return { host, hungUp: Deferred.await(hungUp), provider: yield* adapter(host.origin) }
+        return { host, disconnected: Deferred.await(disconnected), provider: yield* adapter(host.origin) }
       })
 
     /** Sends the chunks one by one to a streaming request, and as one list to any other. */
@@ -311,32 +311,32 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
           [(response: ServerResponse) => sse(response).write(delta("a")), { ...clocks, totalMs: RUNNING_MS }, "total"]
         ] as const
         for (const [say, given, clock] of cases) {
-          const { provider, hungUp } = yield* speaking(say)
+          const { provider, disconnected } = yield* speaking(say)
           const fault = yield* faultOf(streamed(provider, chatCall({ clocks: given })))
           assert.deepStrictEqual(fault, { _tag: "TimedOut", clock })
-          yield* hungUp
+          yield* disconnected
         }
-        const { provider, hungUp } = yield* speaking(() => {})
+        const { provider, disconnected } = yield* speaking(() => {})
         const fault = yield* faultOf(provider.chat(chatCall({ clocks: { ...clocks, totalMs: RUNNING_MS } })))
         assert.deepStrictEqual(fault, { _tag: "TimedOut", clock: "total" })
-        yield* hungUp
+        yield* disconnected
       }).pipe(Effect.scoped)
     )
 
     it.effect("disconnects from the host when the caller closes the stream or is interrupted", () =>
       Effect.gen(function* () {
-        const { provider, hungUp } = yield* speaking((response) => sse(response).write(delta("a")))
+        const { provider, disconnected } = yield* speaking((response) => sse(response).write(delta("a")))
         const scope = yield* Scope.make()
         const source = yield* Scope.provide(provider.chatStream(chatCall()), scope)
         yield* nextOf(source)
         yield* Scope.close(scope, Exit.void)
-        yield* hungUp
+        yield* disconnected
         const arrived = yield* Deferred.make<void>()
         const silent = yield* speaking(() => Deferred.doneUnsafe(arrived, Exit.void))
         const fiber = yield* Effect.forkChild(silent.provider.chat(chatCall()))
         yield* Deferred.await(arrived)
         yield* Fiber.interrupt(fiber)
-        yield* silent.hungUp
+        yield* silent.disconnected
       }).pipe(Effect.scoped)
     )
 
@@ -354,7 +354,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
 
     it.effect("reports a host that does not listen as unreachable", () =>
       Effect.gen(function* () {
-        const provider = yield* adapter(yield* nobody)
+        const provider = yield* adapter(yield* closedOrigin)
         for (const answer of both(provider, chatCall())) {
           assert.deepStrictEqual(yield* faultOf(answer), { _tag: "Unreachable", detail: "ECONNREFUSED" })
         }

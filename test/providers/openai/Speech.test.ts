@@ -4,7 +4,7 @@ import type { RequestListener } from "node:http"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { makeOpenAi } from "../../../src/providers/openai/OpenAi.ts"
 import type { SpeakWork } from "../../../src/domain/Work.ts"
-import { nobody, upstream } from "../upstream.ts"
+import { closedOrigin, upstream } from "../upstream.ts"
 import { workCall } from "../work.ts"
 
 const work: SpeakWork = { input: "Grüße 😀", voice: "sage", format: "flac", speed: 0.5 }
@@ -83,7 +83,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAI's speech", (it) => 
         setImmediate(() => response.destroy())
       })
       assert.strictEqual(broken._tag, "Broken")
-      const unreachable = yield* Effect.flip(Effect.flatMap(nobody, speakAt))
+      const unreachable = yield* Effect.flip(Effect.flatMap(closedOrigin, speakAt))
       assert.strictEqual(unreachable.fault._tag, "Unreachable")
     }).pipe(Effect.scoped)
   )

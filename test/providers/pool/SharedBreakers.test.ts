@@ -107,14 +107,14 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
         const began = yield* open(one("model 1/x"))
         yield* untilOpen(other("model 1/x"))
         const shared = () => redis.use((client) => client.zRangeWithScores(KEY, 0, -1))
-        const told = yield* shared()
+        const states = yield* shared()
         assert.deepStrictEqual(
-          told.map(({ value }) => value),
+          states.map(({ value }) => value),
           ["open a model 1/x"]
         )
         yield* meet(other, one, "model-2")
         yield* meet(one, other, "model-3")
-        assert.deepStrictEqual((yield* shared())[0], told[0])
+        assert.deepStrictEqual((yield* shared())[0], states[0])
         const later = yield* nodeOn(url)
         yield* untilOpen(later("model 1/x"))
         assert.isDefined(one("model 1/x").admit(began + rules.longestOpenMs))

@@ -100,8 +100,8 @@ describe("an answer to a schema", () => {
       const served = yield* pool.chat(call(a, b, c, candidate("d", { model: native })))
       assert.deepStrictEqual(outcomes(served.attempts), ["a failed_over", "d served"])
       assert.strictEqual(served.output.text, "unchecked")
-      const nobody = yield* Effect.flip(pool.chat(call(a, b, c)))
-      assert.deepStrictEqual(outcomes(nobody.attempts), ["a failed"])
+      const unserved = yield* Effect.flip(pool.chat(call(a, b, c)))
+      assert.deepStrictEqual(outcomes(unserved.attempts), ["a failed"])
       assert.deepStrictEqual(
         all.map(({ asked }) => asked.times),
         [2, 0, 0]

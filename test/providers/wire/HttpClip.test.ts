@@ -5,7 +5,7 @@ import { PublicFetch } from "../../../src/platform/outbound/PublicFetch.ts"
 import { dataUrlOf, makeHttpClip, makeHttpImage } from "../../../src/providers/wire/HttpClip.ts"
 import { ProviderError, type ProviderFault } from "../../../src/providers/ProviderError.ts"
 import { clocks } from "../calls.ts"
-import { nobody, upstream } from "../upstream.ts"
+import { closedOrigin, upstream } from "../upstream.ts"
 import { workCall } from "../work.ts"
 
 const error = (fault: ProviderFault) => new ProviderError({ provider: "up", fault })
@@ -91,7 +91,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
       assert.deepStrictEqual(late, { _tag: "Lost", detail: "the file did not arrive in time" })
       const huge = (response: ServerResponse) => response.writeHead(200, { "content-length": `${2 ** 40}` }).write("x")
       assert.strictEqual((yield* faultOf(huge))._tag, "Lost")
-      assert.strictEqual((yield* Effect.flip(read(`${yield* nobody}/clip`))).fault._tag, "Lost")
+      assert.strictEqual((yield* Effect.flip(read(`${yield* closedOrigin}/clip`))).fault._tag, "Lost")
     })
   )
 

@@ -4,7 +4,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { makeOpenAi } from "../../../src/providers/openai/OpenAi.ts"
 import { makeVoyage } from "../../../src/providers/voyage/Voyage.ts"
-import { nobody, upstream } from "../upstream.ts"
+import { closedOrigin, upstream } from "../upstream.ts"
 import { answering, embed, faultOf, rerank } from "../retrieval.ts"
 
 const apiKey = Redacted.make("sk-planted")
@@ -50,7 +50,7 @@ layer(Outbound.layer, { excludeTestServices: true })("embeddings from hosts", (i
           request.on("end", () => response.destroy())
         })
         assert.strictEqual((yield* faultOf(embed(yield* adapter(cut.origin))))._tag, "Broken")
-        assert.strictEqual((yield* faultOf(embed(yield* adapter(yield* nobody))))._tag, "Unreachable")
+        assert.strictEqual((yield* faultOf(embed(yield* adapter(yield* closedOrigin))))._tag, "Unreachable")
       }).pipe(Effect.scoped)
     )
 

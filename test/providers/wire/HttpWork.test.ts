@@ -98,9 +98,9 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
 
   it.effect("does not report a host as unreachable when it may have received a billed request", () =>
     Effect.gen(function* () {
-      const hangsUp: RequestListener = (_, response) => response.destroy()
-      assert.strictEqual((yield* Effect.flip(posted(hangsUp))).fault._tag, "Unreachable")
-      const { fault } = yield* Effect.flip(posted(hangsUp, {}, { makes: true }))
+      const disconnects: RequestListener = (_, response) => response.destroy()
+      assert.strictEqual((yield* Effect.flip(posted(disconnects))).fault._tag, "Unreachable")
+      const { fault } = yield* Effect.flip(posted(disconnects, {}, { makes: true }))
       assert.strictEqual(fault._tag, "Broken")
     }).pipe(Effect.scoped)
   )

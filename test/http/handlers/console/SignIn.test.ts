@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { ConsoleSession, SignInSent } from "../../../../schemas/console/SignIn.ts"
 import { sessionOf } from "../../../../src/http/handlers/console/SignIn.ts"
 import { page } from "../../../support/Console.ts"
-import { nobody } from "../../../providers/upstream.ts"
+import { closedOrigin } from "../../../providers/upstream.ts"
 import { postbox } from "../../../support/Postbox.ts"
 import { startService } from "../../../support/Service.ts"
 
@@ -63,7 +63,11 @@ describe("signing in", () => {
       const sent = decodeSent((yield* other().ask("POST", "/sign-in", { email })).body)
       assert.notProperty(sent, "sandbox_code")
       assert.lengthOf(mail.emails, 1)
-      const mixed = yield* startService({ SANDBOX: "on", OPENAI_API_KEY: "sk-any", OPENAI_BASE_URL: yield* nobody })
+      const mixed = yield* startService({
+        SANDBOX: "on",
+        OPENAI_API_KEY: "sk-any",
+        OPENAI_BASE_URL: yield* closedOrigin
+      })
       const asked = yield* page(mixed.origin).ask("POST", "/sign-in", { email })
       assert.strictEqual(asked.status, 200, JSON.stringify(asked.body))
       assert.notProperty(decodeSent(asked.body), "sandbox_code")

@@ -160,10 +160,10 @@ describe("reads of usage", () => {
       const answers = yield* Fiber.join(asked)
       yield* Deferred.succeed(over, undefined)
       yield* Fiber.join(locked)
-      const told = (status: number, code: string) =>
+      const outcome = (status: number, code: string) =>
         answers.filter(({ answer, body }) => answer.status === status && body.error.code === code)
-      const refused = [...told(429, "rate_limit_exceeded"), ...told(503, "overloaded")]
-      const tooLong = told(503, "service_unavailable")
+      const refused = [...outcome(429, "rate_limit_exceeded"), ...outcome(503, "overloaded")]
+      const tooLong = outcome(503, "service_unavailable")
       assert.strictEqual(refused.length + tooLong.length, 60)
       assert.isAtLeast(tooLong.length, 2)
       for (const { answer } of refused) assert.strictEqual(answer.headers.get("retry-after"), "1")
