@@ -7,9 +7,9 @@ import { errorIn } from "../wire/EventFault.ts"
 import { faultIn, faultOfError } from "./Failure.ts"
 import { countIn, type JsonObject, listOf, objectOf, parseJsonExact, textIn } from "../wire/Json.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
-import { splitThought, type ThinkTags } from "./ThinkTags.ts"
+import { splitReasoning, type ThinkTags } from "./ThinkTags.ts"
 import { billedNanoIn } from "./BilledCost.ts"
-import { BETWEEN_TAGS, dataOf, textOf, thoughtIn } from "./Thoughts.ts"
+import { BETWEEN_TAGS, dataOf, textOf, reasoningIn } from "./ReasoningFields.ts"
 
 /** How to read a host's answers. */
 export interface ReadOptions {
@@ -41,7 +41,7 @@ export const decodeChat = (
   const fold = new OutputFold()
   for (const event of contentEvents(message, options, finish)) fold.push(event)
   called.forEach(({ arguments: said, extra, id, name }, index) => {
-    for (const event of endOfThought(extra && { call: id, extra })) fold.push(event)
+    for (const event of reasoningEnd(extra && { call: id, extra })) fold.push(event)
     fold.push({ _tag: "ToolStart", index, id, name })
     fold.push({ _tag: "ToolDelta", index, text: said.trim() === "" && !isCut(finish) ? NO_ARGUMENTS : said })
   })
@@ -54,7 +54,7 @@ export const decodeChat = (
 }
 
 /** Ends a block of reasoning that its host needs back. */
-export const endOfThought = (data: ReasoningData | undefined): ReadonlyArray<OutputEvent> =>
+export const reasoningEnd = (data: ReasoningData | undefined): ReadonlyArray<OutputEvent> =>
   data === undefined ? [] : [{ _tag: "ReasoningEnd", data }]
 
 /** The reasoning and the text of a message. */
@@ -63,15 +63,17 @@ const contentEvents = (
   { field, tags }: ReadOptions,
   finish: FinishReason | undefined
 ): ReadonlyArray<OutputEvent> => {
-  const found = thoughtIn(message, field)
+  const found = reasoningIn(message, field)
   const content = textOf(message["content"])
   const split =
-    tags === "none" || found.text !== "" ? { reasoning: "", text: content } : splitThought(content, tags, isCut(finish))
+    tags === "none" || found.text !== ""
+      ? { reasoning: "", text: content }
+      : splitReasoning(content, tags, isCut(finish))
   const reasoning = found.text || split.reasoning
   const data = dataOf(split.reasoning === "" ? found.field : BETWEEN_TAGS, found.details)
   return [
     { _tag: "Reasoning", text: reasoning },
-    ...endOfThought(data),
+    ...reasoningEnd(data),
     { _tag: "Text", text: split.text },
     { _tag: "Refusal", text: textIn(message, "refusal") ?? "" }
   ]
@@ -168,16 +170,16 @@ export const usageOf = (value: unknown): TokenUsage | undefined => {
   // A missing count is not zero; otherwise the whole output would be free.
   const completion = countIn(usage, "completion_tokens") ?? (total > prompt ? total - prompt : undefined)
   if (completion === undefined) return undefined
-  const thought = countIn(objectOf(usage["completion_tokens_details"]), "reasoning_tokens") ?? 0
-  const apart = thought > 0 && total === prompt + completion + thought
-  const output = apart ? completion + thought : completion
+  const reasoning = countIn(objectOf(usage["completion_tokens_details"]), "reasoning_tokens") ?? 0
+  const apart = reasoning > 0 && total === prompt + completion + reasoning
+  const output = apart ? completion + reasoning : completion
   const billedNano = billedNanoIn(usage)
   return {
     input: prompt - cached - cacheWrite,
     cached,
     cacheWrite,
     output,
-    reasoning: Math.min(thought, output),
+    reasoning: Math.min(reasoning, output),
     ...(billedNano === undefined ? {} : { billedNano })
   }
 }

@@ -25,7 +25,7 @@ import {
 import { endUserOf } from "./EndUser.ts"
 import { type HostTraits, NO_TRAITS, offMembers, onMembers, type ChatWireOptions } from "./HostTraits.ts"
 import { parametersFor } from "./ToolParameters.ts"
-import { type ReturnedThoughts, thoughtsBack, wantedThoughts } from "./Thoughts.ts"
+import { type ReturnedReasoning, returnedReasoning, acceptedReasoning } from "./ReasoningFields.ts"
 
 /** A host's options with its traits for the model of one call. */
 interface Wire extends ChatWireOptions {
@@ -78,7 +78,7 @@ export const withIdsFor = (candidate: Candidate, messages: ReadonlyArray<Message
 /** Tool results contain only text on this wire, so their images and files follow in a user message. */
 const encodeMessages = ({ candidate, conversation }: ChatCall, options: Wire): ReadonlyArray<unknown> => {
   const messages = withIdsFor(candidate, boundedImages(conversation.messages, candidate))
-  const wanted = wantedThoughts(conversation, candidate, options)
+  const accepted = acceptedReasoning(conversation, candidate, options)
   const encoded: Array<unknown> = []
   let toolFiles: Array<Part> = []
   const flush = () => {
@@ -89,7 +89,7 @@ const encodeMessages = ({ candidate, conversation }: ChatCall, options: Wire): R
     if (message.role !== "tool") flush()
     encoded.push(
       message.role === "assistant"
-        ? encodeSaid(message, thoughtsBack(message, candidate, wanted), options)
+        ? encodeSaid(message, returnedReasoning(message, candidate, accepted), options)
         : encodeMessage(message, options)
     )
     if (message.role === "tool") toolFiles.push(...message.content.filter((part) => part.type !== "text"))
@@ -112,7 +112,7 @@ const encodeMessage = (message: Exclude<Message, AssistantMessage>, options: Wir
 
 const encodeSaid = (
   message: AssistantMessage,
-  { before, members, ofCalls, parts }: ReturnedThoughts,
+  { before, members, ofCalls, parts }: ReturnedReasoning,
   options: Wire
 ): unknown => {
   const { toolCalls } = message

@@ -7,7 +7,7 @@ import type { SseEvent } from "../wire/Sse.ts"
 import { type FrameReader, SseFold } from "../wire/SseFold.ts"
 import {
   argumentsOf,
-  endOfThought,
+  reasoningEnd,
   faultOfChoice,
   finishOf,
   isCut,
@@ -20,8 +20,8 @@ import { faultIn } from "./Failure.ts"
 import { type JsonObject, listOf, objectOf, parseJson, parseJsonExact, textIn } from "../wire/Json.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { isPlain, probeOf, templateOf, textBetween, type TextTemplate } from "./TextTemplate.ts"
-import { ThoughtFold } from "./ThoughtFold.ts"
-import { textOf } from "./Thoughts.ts"
+import { ReasoningFold } from "./ReasoningFold.ts"
+import { textOf } from "./ReasoningFields.ts"
 
 /**
  * Template learning starts after this many texts, because it does not pay for short streams. It ends after a few attempts, because some
@@ -67,7 +67,7 @@ class ChatFrames implements FrameReader {
   #stopSequence: string | undefined
   #usage: TokenUsage | undefined
   readonly #prompt = new PromptReports()
-  readonly #thoughts: ThoughtFold
+  readonly #reasoning: ReasoningFold
   #done = false
   /** Whether any content has arrived. */
   #spoke = false
@@ -78,7 +78,7 @@ class ChatFrames implements FrameReader {
   constructor(requestId: string, options: ReadOptions | undefined, out: Array<OutputEvent>) {
     this.#requestId = requestId
     this.#out = out
-    this.#thoughts = new ThoughtFold(options)
+    this.#reasoning = new ReasoningFold(options)
   }
 
   /** Whether the host has said that nothing more follows. */
@@ -103,7 +103,7 @@ class ChatFrames implements FrameReader {
       this.#finish,
       this.#tools.some((tool) => tool.name !== undefined)
     )
-    out.push(...this.#thoughts.end(isCut(finish)))
+    out.push(...this.#reasoning.end(isCut(finish)))
     for (const { index, name, argumentText } of isCut(finish) ? [] : this.#tools) {
       if (name !== undefined && argumentText.trim() === "") out.push({ _tag: "ToolDelta", index, text: NO_ARGUMENTS })
     }
@@ -118,7 +118,7 @@ class ChatFrames implements FrameReader {
       return
     }
     const text = this.#template && textBetween(this.#template, data)
-    if (text !== undefined && event !== ERROR_EVENT) this.#thoughts.text(text, this.#out)
+    if (text !== undefined && event !== ERROR_EVENT) this.#reasoning.text(text, this.#out)
     else this.#parse(data, event, ending)
   }
 
@@ -182,12 +182,12 @@ class ChatFrames implements FrameReader {
   }
 
   #onDelta(delta: JsonObject): void {
-    this.#thoughts.delta(delta, this.#out)
+    this.#reasoning.delta(delta, this.#out)
     const text = textOf(delta["content"])
-    if (text !== "") this.#thoughts.text(text, this.#out)
+    if (text !== "") this.#reasoning.text(text, this.#out)
     const refusal = textIn(delta, "refusal")
     if (refusal !== undefined) {
-      this.#thoughts.over(this.#out)
+      this.#reasoning.over(this.#out)
       this.#out.push({ _tag: "Refusal", text: refusal })
     }
     this.#onTools(listOf(delta["tool_calls"]).map((call) => objectOf(call) ?? {}))
@@ -221,8 +221,8 @@ class ChatFrames implements FrameReader {
   #startTool(slot: ToolSlot, name: string): void {
     slot.name = name
     slot.id ??= toolCallId(this.#requestId, slot.index)
-    this.#thoughts.over(this.#out)
-    this.#out.push(...endOfThought(slot.extra && { call: slot.id, extra: slot.extra }))
+    this.#reasoning.over(this.#out)
+    this.#out.push(...reasoningEnd(slot.extra && { call: slot.id, extra: slot.extra }))
     this.#out.push({ _tag: "ToolStart", index: slot.index, id: slot.id, name })
     if (slot.early !== "") this.#out.push({ _tag: "ToolDelta", index: slot.index, text: slot.early })
     slot.early = ""

@@ -12,7 +12,7 @@ const OPENED = /(?:^|[^a-z0-9])(?:deepseek-r1|r1-distill|qwq)|-thinking(?:[^a-z0
 export const usualTags = (upstreamId: string): ThinkTags => (OPENED.test(upstreamId) ? "open" : "closed")
 
 /** A piece of an answer. */
-export interface Thought {
+export interface AnswerPiece {
   readonly kind: "Reasoning" | "Text"
   readonly text: string
 }
@@ -35,7 +35,7 @@ const heldFrom = (text: string): number => {
 
 /** Separates reasoning from the answer, in chunks of any size. Reasoning can only be at the start of an answer. */
 export class ThinkSplitter {
-  #state: "start" | "thinking" | "thought" | "answer" = "start"
+  #state: "start" | "thinking" | "afterThinking" | "answer" = "start"
   #held = ""
   readonly #opened: boolean
   /** The text so far of reasoning with an assumed opening tag. Without a closing tag, it was the answer. */
@@ -50,12 +50,12 @@ export class ThinkSplitter {
     return this.#state === "answer"
   }
 
-  push(text: string): ReadonlyArray<Thought> {
+  push(text: string): ReadonlyArray<AnswerPiece> {
     this.#held += text
-    const out: Array<Thought> = []
+    const out: Array<AnswerPiece> = []
     if (this.#state === "start") this.#begin()
     if (this.#state === "thinking") this.#think(out)
-    if (this.#state === "thought") {
+    if (this.#state === "afterThinking") {
       this.#held = this.#held.trimStart()
       if (this.#held !== "") this.#state = "answer"
     }
@@ -67,14 +67,14 @@ export class ThinkSplitter {
   }
 
   /** The text that was held back at the end. `cut`: the answer was truncated. */
-  end(cut: boolean): ReadonlyArray<Thought> {
+  end(cut: boolean): ReadonlyArray<AnswerPiece> {
     const held = this.#held
     const state = this.#state
     this.#held = ""
     this.#state = "answer"
     if (state === "start") return held === "" ? [] : [{ kind: "Text", text: held }]
     if (state !== "thinking") return []
-    const rest: ReadonlyArray<Thought> = held.trim() === "" ? [] : [{ kind: "Reasoning", text: held }]
+    const rest: ReadonlyArray<AnswerPiece> = held.trim() === "" ? [] : [{ kind: "Reasoning", text: held }]
     const granted = cut ? undefined : this.#granted
     return granted === undefined ? rest : [...rest, { kind: "Text", text: [...granted, held].join("") }]
   }
@@ -90,30 +90,30 @@ export class ThinkSplitter {
     }
   }
 
-  #think(out: Array<Thought>): void {
-    if (!this.#hasThought) this.#held = this.#held.trimStart()
+  #think(out: Array<AnswerPiece>): void {
+    if (!this.#hasReasoning) this.#held = this.#held.trimStart()
     const end = this.#held.indexOf(CLOSING)
     const until = end === -1 ? heldFrom(this.#held) : end
-    const thought = end === -1 ? this.#held.slice(0, until) : this.#held.slice(0, until).trimEnd()
-    if (thought !== "") {
-      this.#hasThought = true
-      out.push({ kind: "Reasoning", text: thought })
+    const reasoning = end === -1 ? this.#held.slice(0, until) : this.#held.slice(0, until).trimEnd()
+    if (reasoning !== "") {
+      this.#hasReasoning = true
+      out.push({ kind: "Reasoning", text: reasoning })
     }
     if (end === -1) {
-      if (thought !== "") this.#granted?.push(thought)
+      if (reasoning !== "") this.#granted?.push(reasoning)
       this.#held = this.#held.slice(until)
       return
     }
     this.#granted = undefined
-    this.#state = "thought"
+    this.#state = "afterThinking"
     this.#held = this.#held.slice(end + CLOSING.length)
   }
 
-  #hasThought = false
+  #hasReasoning = false
 }
 
 /** Splits a complete text into reasoning and answer. If the template opens the tag, a text without the closing tag is all answer. */
-export const splitThought = (
+export const splitReasoning = (
   text: string,
   tags: "closed" | "open",
   cut: boolean
@@ -121,6 +121,6 @@ export const splitThought = (
   if (!cut && !text.includes(CLOSING) && !text.trimStart().startsWith(OPENING)) return { reasoning: "", text }
   const splitter = new ThinkSplitter(tags)
   const pieces = [...splitter.push(text), ...splitter.end(cut)]
-  const joined = (kind: Thought["kind"]) => pieces.map((piece) => (piece.kind === kind ? piece.text : "")).join("")
+  const joined = (kind: AnswerPiece["kind"]) => pieces.map((piece) => (piece.kind === kind ? piece.text : "")).join("")
   return { reasoning: joined("Reasoning"), text: joined("Text") }
 }

@@ -79,8 +79,8 @@ describe("chatStreamFold", () => {
   })
 
   it("reads Mistral's thinking parts in the content as reasoning", () => {
-    const thought = (text: string) => chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text }] }] })
-    assert.deepStrictEqual(told(chunk({ content: "" }) + thought("h") + thought("m") + chunk({ content: "a" })), [
+    const reasoning = (text: string) => chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text }] }] })
+    assert.deepStrictEqual(told(chunk({ content: "" }) + reasoning("h") + reasoning("m") + chunk({ content: "a" })), [
       { _tag: "Reasoning", text: "h" },
       { _tag: "Reasoning", text: "m" },
       { _tag: "ReasoningEnd", data: { field: "content" } },

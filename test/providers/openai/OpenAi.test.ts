@@ -256,8 +256,8 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
         const result = { role: "tool", toolCallId: "call_a", content: [{ type: "text", text: "ok" }] } as const
         const messages = [...asked("hello").messages, { role: "assistant", content: [], toolCalls } as const, result]
         for (const answer of both(provider, beside(chatCall({ conversation: asked("", { messages }) })))) {
-          const { finish, reasoning: thought, text, usage: used } = yield* answer
-          assert.deepStrictEqual([text, thought, finish], ["Grüß dich", "hm", "stop"])
+          const { finish, reasoning, text, usage: used } = yield* answer
+          assert.deepStrictEqual([text, reasoning, finish], ["Grüß dich", "hm", "stop"])
           assert.deepInclude(used, { input: 7, output: 9 })
         }
       }).pipe(Effect.scoped)

@@ -74,13 +74,13 @@ describe("responsesFold", () => {
     const begun = (place: number, phase: string) => added(place, { type: "message", phase, content: [] })
     const aside =
       begun(0, "commentary") + event("response.output_text.delta", { output_index: 0, delta: "so?" }) + done(0, {})
-    const thought = { _tag: "Reasoning", text: "so?" } as const
+    const reasoning = { _tag: "Reasoning", text: "so?" } as const
     const stop = { _tag: "Finish", reason: "stop" } as const
-    const answered = [thought, { _tag: "Text", text: "so?" } as const, stop]
+    const answered = [reasoning, { _tag: "Text", text: "so?" } as const, stop]
     assert.deepStrictEqual(read(aside + begun(1, "final_answer") + text("so?") + completed()).events, answered)
     assert.deepStrictEqual(read(aside + completed()).events, answered)
     assert.deepStrictEqual(read(aside + done(1, call("a", "f", "{}")) + completed()).events, [
-      thought,
+      reasoning,
       { _tag: "ToolStart", index: 0, id: "a", name: "f" },
       { _tag: "ToolDelta", index: 0, text: "{}" },
       { _tag: "Finish", reason: "tool_calls" }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { splitThought, ThinkSplitter, usualTags } from "../../../src/providers/openai/ThinkTags.ts"
+import { splitReasoning, ThinkSplitter, usualTags } from "../../../src/providers/openai/ThinkTags.ts"
 
 const pushed = (pieces: ReadonlyArray<string>, tags: "closed" | "open", cut = false) => {
   const splitter = new ThinkSplitter(tags)
@@ -49,7 +49,7 @@ describe("ThinkSplitter", () => {
           }
         }
         assert.deepStrictEqual(pushed([...all], tags), { reasoning, text }, `${all}, character by character`)
-        assert.deepStrictEqual(splitThought(all, tags, false), { reasoning, text }, all)
+        assert.deepStrictEqual(splitReasoning(all, tags, false), { reasoning, text }, all)
       }
     })
   }
@@ -77,10 +77,10 @@ describe("ThinkSplitter", () => {
 
   it("returns reasoning without a closing tag also as the answer when the opening tag was assumed", () => {
     assert.deepStrictEqual(pushed(["Hel", "lo "], "open"), { reasoning: "Hello", text: "Hello " })
-    assert.deepStrictEqual(splitThought("Hello ", "open", false), { reasoning: "", text: "Hello " })
+    assert.deepStrictEqual(splitReasoning("Hello ", "open", false), { reasoning: "", text: "Hello " })
     // A truncated text may have lost its closing tag.
     assert.deepStrictEqual(pushed(["Hello"], "open", true), { reasoning: "Hello", text: "" })
-    assert.deepStrictEqual(splitThought("Hello", "open", true), { reasoning: "Hello", text: "" })
+    assert.deepStrictEqual(splitReasoning("Hello", "open", true), { reasoning: "Hello", text: "" })
   })
 
   it("reports when it no longer needs to search for tags", () => {

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { OutputEvent } from "../../../src/domain/Output.ts"
 import type { ReadOptions } from "../../../src/providers/openai/ChatDecode.ts"
-import { ThoughtFold } from "../../../src/providers/openai/ThoughtFold.ts"
+import { ReasoningFold } from "../../../src/providers/openai/ReasoningFold.ts"
 
-const thought = (text: string): OutputEvent => ({ _tag: "Reasoning", text })
+const reasoning = (text: string): OutputEvent => ({ _tag: "Reasoning", text })
 const end = (data: Readonly<Record<string, unknown>>): OutputEvent => ({ _tag: "ReasoningEnd", data })
 const text = (words: string): OutputEvent => ({ _tag: "Text", text: words })
 
@@ -11,7 +11,7 @@ const told = (
   deltas: ReadonlyArray<Readonly<Record<string, unknown>> & { readonly content?: string }>,
   options?: ReadOptions
 ) => {
-  const fold = new ThoughtFold(options)
+  const fold = new ReasoningFold(options)
   const out: Array<OutputEvent> = []
   for (const delta of deltas) {
     fold.delta(delta, out)
@@ -20,20 +20,20 @@ const told = (
   return [...out, ...fold.end(false)]
 }
 
-describe("ThoughtFold", () => {
+describe("ReasoningFold", () => {
   it("ends reasoning with the name of its field when a text begins or the stream ends", () => {
     for (const field of ["reasoning_content", "reasoning", "reasoning_text"]) {
       assert.deepStrictEqual(told([{ [field]: "h" }, { [field]: "m" }, { content: "a" }, { [field]: "more" }]), [
-        thought("h"),
-        thought("m"),
+        reasoning("h"),
+        reasoning("m"),
         end({ field }),
         text("a"),
-        thought("more"),
+        reasoning("more"),
         end({ field })
       ])
     }
     assert.deepStrictEqual(told([{ deliberation: "h", reasoning: "no" }], { tags: "none", field: "deliberation" }), [
-      thought("h"),
+      reasoning("h"),
       end({ field: "deliberation" })
     ])
   })
@@ -45,27 +45,27 @@ describe("ThoughtFold", () => {
     const joined = piece({ text: "hm", signature: "s" })
     const deltas = pieces.map((one) => ({ reasoning_details: [one] }))
     assert.deepStrictEqual(told([...deltas, { content: "a" }, { reasoning_details: [encrypted] }]), [
-      thought("h"),
-      thought("m"),
+      reasoning("h"),
+      reasoning("m"),
       end({ details: [joined] }),
       text("a"),
       end({ details: [encrypted] })
     ])
     const both = deltas.map((delta, at) => ({ ...delta, reasoning: ["h", "m", ""][at] }))
-    assert.deepStrictEqual(told(both), [thought("h"), thought("m"), end({ details: [joined] })])
+    assert.deepStrictEqual(told(both), [reasoning("h"), reasoning("m"), end({ details: [joined] })])
   })
 
   it("splits off reasoning between tags unless the host has a reasoning field", () => {
     const content = ["<th", "ink>h", "m</think>", "\n\na", "b"].map((one) => ({ content: one }))
     assert.deepStrictEqual(told(content, { tags: "closed" }), [
-      thought("h"),
-      thought("m"),
+      reasoning("h"),
+      reasoning("m"),
       end({ field: "think" }),
       text("a"),
       text("b")
     ])
     assert.deepStrictEqual(told([{ reasoning: "r" }, { content: "<think>" }], { tags: "closed" }), [
-      thought("r"),
+      reasoning("r"),
       end({ field: "reasoning" }),
       text("<think>")
     ])
@@ -73,7 +73,7 @@ describe("ThoughtFold", () => {
   })
 
   it("releases held-back text when another kind of output begins", () => {
-    const fold = new ThoughtFold({ tags: "closed" })
+    const fold = new ReasoningFold({ tags: "closed" })
     const out: Array<OutputEvent> = []
     fold.text("<thi", out)
     fold.over(out)

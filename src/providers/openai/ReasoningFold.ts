@@ -1,11 +1,11 @@
 import type { OutputEvent } from "../../domain/Output.ts"
 import type { JsonObject } from "../wire/Json.ts"
-import { endOfThought, type ReadOptions } from "./ChatDecode.ts"
-import { ThinkSplitter, type Thought } from "./ThinkTags.ts"
-import { BETWEEN_TAGS, dataOf, joinDetail, thoughtIn } from "./Thoughts.ts"
+import { reasoningEnd, type ReadOptions } from "./ChatDecode.ts"
+import { ThinkSplitter, type AnswerPiece } from "./ThinkTags.ts"
+import { BETWEEN_TAGS, dataOf, joinDetail, reasoningIn } from "./ReasoningFields.ts"
 
 /** Separates reasoning from the answer in a stream, and keeps the data that the host needs back until the reasoning ends. */
-export class ThoughtFold {
+export class ReasoningFold {
   readonly #field: string | undefined
   #tags: ThinkSplitter | undefined
   /** The field of reasoning that has not ended yet. */
@@ -19,7 +19,7 @@ export class ThoughtFold {
 
   /** The reasoning of a delta. A host that sends it in a field of its own puts none between tags. */
   delta(delta: JsonObject, out: Array<OutputEvent>): void {
-    const { details, field, text } = thoughtIn(delta, this.#field)
+    const { details, field, text } = reasoningIn(delta, this.#field)
     for (const detail of details) joinDetail(this.#details, detail)
     if (text === "") return
     this.#untag(out)
@@ -57,7 +57,7 @@ export class ThoughtFold {
     if (tags !== undefined) this.#tagged(tags.end(cut), out)
   }
 
-  #tagged(pieces: ReadonlyArray<Thought>, out: Array<OutputEvent>): void {
+  #tagged(pieces: ReadonlyArray<AnswerPiece>, out: Array<OutputEvent>): void {
     for (const { kind, text } of pieces) {
       if (kind === "Reasoning") this.#open ??= { field: BETWEEN_TAGS }
       else if (this.#open !== undefined) this.#end(out)
@@ -66,7 +66,7 @@ export class ThoughtFold {
   }
 
   #end(out: Array<OutputEvent>): void {
-    out.push(...endOfThought(dataOf(this.#open?.field, this.#details)))
+    out.push(...reasoningEnd(dataOf(this.#open?.field, this.#details)))
     this.#open = undefined
     this.#details = []
   }

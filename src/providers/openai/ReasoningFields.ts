@@ -14,7 +14,7 @@ const AMONG_PARTS = "content"
 export const BETWEEN_TAGS = "think"
 
 /** Reasoning found in a message or a delta. */
-export interface FoundThought {
+export interface FoundReasoning {
   readonly text: string
   /** The field where it was. */
   readonly field: string | undefined
@@ -35,7 +35,7 @@ const amongParts = (content: unknown): string =>
 const detailText = (detail: JsonObject): string => textIn(detail, "text") ?? textIn(detail, "summary") ?? ""
 
 /** The reasoning of a message or a delta. `field` is the host's field, if it is known. */
-export const thoughtIn = (message: JsonObject, field?: string): FoundThought => {
+export const reasoningIn = (message: JsonObject, field?: string): FoundReasoning => {
   const details = listOf(message["reasoning_details"]).flatMap((detail) => {
     const object = objectOf(detail)
     return object === undefined ? [] : [object]
@@ -80,18 +80,18 @@ const DEMANDING: ReadonlySet<string> = new Set(["deepseek", "moonshotai", "xiaom
 const UNKNOWN = " "
 
 /** The field in which a host accepts reasoning as text, from any provider. */
-export interface WantedThoughts {
+export interface AcceptedReasoning {
   readonly field: string
   /** Whether it must not be missing. */
   readonly always: boolean
 }
 
 /** How a host accepts the assistant's reasoning as text in a conversation with tools, if it does. */
-export const wantedThoughts = (
+export const acceptedReasoning = (
   conversation: Conversation,
   { model, offer }: Candidate,
   { flavour, traits }: Pick<ChatWireOptions, "flavour"> & { readonly traits: HostTraits }
-): WantedThoughts | undefined => {
+): AcceptedReasoning | undefined => {
   const called = conversation.messages.some((message) => message.role === "assistant" && message.toolCalls.length > 0)
   const { reasoning_field: named } = traits
   const accepts = flavour === "compatible" || named !== undefined
@@ -105,7 +105,7 @@ export const wantedThoughts = (
 }
 
 /** An assistant's reasoning in the form for the host. */
-export interface ReturnedThoughts {
+export interface ReturnedReasoning {
   /** Fields of the message. */
   readonly members: object
   /** Text before the content, as in the host's own answers. */
@@ -118,13 +118,14 @@ export interface ReturnedThoughts {
 
 /**
  * Returns the reasoning that a host gets back. Details always go back, but only to the host that made them. A text goes back only with
- * the calls that it led to, because hosts continue from there. `wanted` names the field in which the host accepts text from any provider.
+ * the calls that it led to, because hosts continue from there. `accepted` names the field in which the host accepts text from any
+ * provider.
  */
-export const thoughtsBack = (
+export const returnedReasoning = (
   message: AssistantMessage,
   candidate: Candidate,
-  wanted: WantedThoughts | undefined
-): ReturnedThoughts => {
+  accepted: AcceptedReasoning | undefined
+): ReturnedReasoning => {
   const own = ownReasoning(message, candidate)
   const details = own.flatMap(({ data }) => listOf(data["details"]))
   const ofCalls = new Map(
@@ -142,9 +143,9 @@ export const thoughtsBack = (
   const given = details.length + byField.size > 0 || inContent !== "" || among !== ""
   const members: Record<string, unknown> = Object.fromEntries(byField)
   if (details.length > 0) members["reasoning_details"] = details
-  if (!given && wanted !== undefined) {
+  if (!given && accepted !== undefined) {
     const plain = plainOf(message)
-    if (plain !== "" || wanted.always) members[wanted.field] = plain || UNKNOWN
+    if (plain !== "" || accepted.always) members[accepted.field] = plain || UNKNOWN
   }
   return {
     members,
