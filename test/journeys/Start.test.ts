@@ -170,7 +170,7 @@ describe("while a gateway runs,", () => {
         assert.deepStrictEqual(taken, {
           code: 1,
           stdout: "",
-          stderr: "error: An account with the email address ann@example.com already exists\n"
+          stderr: "error: An account with the email address ann@example.com already exists.\n"
         })
       })
     )

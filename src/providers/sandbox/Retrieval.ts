@@ -1,4 +1,4 @@
-/** Embeddings and reranking of the sandbox's doubles. */
+/** Embeddings and reranking of the sandbox. */
 import { Effect } from "effect"
 import { base64Of } from "../wire/EmbedDecode.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
