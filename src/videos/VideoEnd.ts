@@ -129,8 +129,8 @@ const dataOf = (row: VideoRow, urlOf: (id: string) => string): object => ({
 })
 
 /**
- * Ends a job and returns its new state. Returns undefined, and changes nothing, when the job's turn has passed to another worker or the
- * job had already ended. Fails with `AlreadyRefunded`, and changes nothing, when a completed job would not be paid for.
+ * Ends a job and returns its new state. Returns undefined, and changes nothing, when another worker has the lease by now or the job
+ * has already ended. Fails with `AlreadyRefunded`, and changes nothing, when a completed job would not be paid for.
  */
 export const endVideo = (
   { jobs, ledger, media, metrics, sql, webhooks }: VideoBooks,

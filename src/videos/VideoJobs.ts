@@ -4,7 +4,7 @@ import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import {
   endJob,
   forgetEnded,
-  goOn,
+  saveProgress,
   hasCapacity,
   insertJob,
   jobById,
@@ -32,8 +32,8 @@ const UNATTENDED_BATCH = 100
 /** How many ended jobs one call deletes at most. */
 const FORGOTTEN_BATCH = 1_000
 
-/** A job and the caller's lease on it. Each lease raises the number `turn` of the row. */
-type Lease = Pick<VideoRow, "id" | "turn">
+/** A job and the caller's lease on it. Each lease raises the `lease_number` of the row. */
+type Lease = Pick<VideoRow, "id" | "lease_number">
 
 /**
  * The rows of video jobs. A worker takes a lease on a job, and only one lease is valid at a time. Every write names its lease, so a
@@ -71,7 +71,7 @@ export class VideoJobs extends Context.Service<
       forMs: number
     ) => Effect.Effect<"noted" | "full" | "lease_lost", Unavailable>
     /** Ends a lease and lets the job continue. Returns undefined and writes nothing when the lease is no longer valid. */
-    readonly goOn: (lease: Lease, going: VideoProgress) => Effect.Effect<VideoRow | undefined, Unavailable>
+    readonly saveProgress: (lease: Lease, progress: VideoProgress) => Effect.Effect<VideoRow | undefined, Unavailable>
     /** Ends the job. Returns undefined and writes nothing when the lease is no longer valid. */
     readonly end: (lease: Lease, end: VideoEnd) => Effect.Effect<VideoRow | undefined, SqlError.SqlError>
     /** Returns some jobs without a worker that are past their deadline or have been due for longer than `graceMs`. */
@@ -96,8 +96,8 @@ export class VideoJobs extends Context.Service<
         list: (accountId, page) => storeErrors(jobsOf(sql, accountId, page)),
         ofRequest: (requestId) => storeErrors(jobOfRequest(sql, requestId)),
         take: (id, how) => storeErrors(takeLease(sql, id, how)),
-        renew: ({ id, turn }, forMs) => storeErrors(renewLease(sql, id, turn, forMs)),
-        release: ({ id, turn }) => storeErrors(Effect.asVoid(releaseLease(sql, id, turn))),
+        renew: ({ id, lease_number: leaseNumber }, forMs) => storeErrors(renewLease(sql, id, leaseNumber, forMs)),
+        release: ({ id, lease_number: leaseNumber }) => storeErrors(Effect.asVoid(releaseLease(sql, id, leaseNumber))),
         submitting: (lease, provider, limits, forMs) =>
           storeErrors(
             sql.withTransaction(
@@ -113,7 +113,7 @@ export class VideoJobs extends Context.Service<
               })
             )
           ),
-        goOn: (lease, going) => storeErrors(goOn(sql, lease, going)),
+        saveProgress: (lease, progress) => storeErrors(saveProgress(sql, lease, progress)),
         end: (lease, end) => endJob(sql, lease, end),
         unattended: (graceMs) => storeErrors(unattendedJobs(sql, graceMs, UNATTENDED_BATCH)),
         unfinished: (accountId) => unfinishedOf(sql, accountId),

@@ -27,8 +27,8 @@ export interface VideoRow {
   readonly faults: number
   readonly lost: number
   readonly progress: number
-  /** The number of the newest lease. A write that names an older one changes nothing. */
-  readonly turn: bigint
+  /** The number of the newest lease, in the column `turn`. A write that names an older one changes nothing. */
+  readonly lease_number: bigint
   readonly file_id: string | null
   readonly error_code: VideoError["code"] | null
   readonly error_message: string | null
@@ -74,8 +74,8 @@ type Sql = SqlClient.SqlClient
 
 const columns = (sql: Sql) =>
   sql.literal(`id, request_id, account_id, model, state, prompt, parameters, plan, steering, charged, cost, refunded, provider, ticket,
-    attempts, submissions, polls, faults, lost, progress, turn, file_id, error_code, error_message, created_at, completed_at,
-    deadline_at <= clock_timestamp() AS overdue`)
+    attempts, submissions, polls, faults, lost, progress, turn AS lease_number, file_id, error_code, error_message, created_at,
+    completed_at, deadline_at <= clock_timestamp() AS overdue`)
 
 const first = <A>(rows: ReadonlyArray<A>): A | undefined => rows[0]
 
@@ -136,18 +136,18 @@ export const takeLease = (
 export const renewLease = (
   sql: Sql,
   id: string,
-  turn: bigint,
+  leaseNumber: bigint,
   forMs: number
 ): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql`UPDATE video_job SET busy_until = ${inMs(sql, forMs)}
-      WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING id`,
+      WHERE id = ${id} AND turn = ${leaseNumber} AND completed_at IS NULL RETURNING id`,
     (rows) => rows.length > 0
   )
 
 /** Releases a lease that was not used. */
-export const releaseLease = (sql: Sql, id: string, turn: bigint) =>
-  sql`UPDATE video_job SET busy_until = NULL WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL`
+export const releaseLease = (sql: Sql, id: string, leaseNumber: bigint) =>
+  sql`UPDATE video_job SET busy_until = NULL WHERE id = ${id} AND turn = ${leaseNumber} AND completed_at IS NULL`
 
 /** Prevents other transactions from counting a provider's jobs until this one ends. */
 export const lockProvider = (sql: Sql, provider: string) =>
@@ -189,50 +189,53 @@ export const hasCapacity = (
   )
 
 /** Puts a job into the queue of a provider. */
-export const joinLine = (sql: Sql, { id, turn }: Pick<VideoRow, "id" | "turn">, provider: string) =>
-  sql`UPDATE video_job SET waits_for = ${provider} WHERE id = ${id} AND turn = ${turn} AND state = 'queued'`
+export const joinLine = (
+  sql: Sql,
+  { id, lease_number: leaseNumber }: Pick<VideoRow, "id" | "lease_number">,
+  provider: string
+) => sql`UPDATE video_job SET waits_for = ${provider} WHERE id = ${id} AND turn = ${leaseNumber} AND state = 'queued'`
 
 /** Records that a job is about to be submitted and renews its lease. Returns whether the lease is still valid. */
 export const noteSubmission = (
   sql: Sql,
-  { id, submissions, turn }: Pick<VideoRow, "id" | "turn" | "submissions">,
+  { id, lease_number: leaseNumber, submissions }: Pick<VideoRow, "id" | "lease_number" | "submissions">,
   provider: string,
   forMs: number
 ): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql`UPDATE video_job SET submissions = ${submissions}::int + 1, asking = ${provider}, waits_for = NULL,
         busy_until = ${inMs(sql, forMs)}
-      WHERE id = ${id} AND turn = ${turn} AND state = 'queued' RETURNING id`,
+      WHERE id = ${id} AND turn = ${leaseNumber} AND state = 'queued' RETURNING id`,
     (rows) => rows.length > 0
   )
 
 /** Ends a lease and lets the job continue. Returns undefined and changes nothing when another worker has a newer lease. */
-export const goOn = (
+export const saveProgress = (
   sql: Sql,
-  { id, turn }: Pick<VideoRow, "id" | "turn">,
-  going: VideoProgress
+  { id, lease_number: leaseNumber }: Pick<VideoRow, "id" | "lease_number">,
+  progress: VideoProgress
 ): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<VideoRow>`UPDATE video_job SET state = ${going.state}, progress = ${going.progress}::int,
-        submissions = ${going.submissions}::int, polls = ${going.polls}::int, faults = ${going.faults}::int,
-        lost = ${going.lost}::int, provider = ${going.provider}, ticket = ${going.ticket},
-        attempts = ${JSON.stringify(going.attempts)}::json,
-        next_poll_at = ${inMs(sql, going.waitMs)}, polled_at = clock_timestamp(), busy_until = NULL, asking = NULL
-      WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING ${columns(sql)}`,
+    sql<VideoRow>`UPDATE video_job SET state = ${progress.state}, progress = ${progress.progress}::int,
+        submissions = ${progress.submissions}::int, polls = ${progress.polls}::int, faults = ${progress.faults}::int,
+        lost = ${progress.lost}::int, provider = ${progress.provider}, ticket = ${progress.ticket},
+        attempts = ${JSON.stringify(progress.attempts)}::json,
+        next_poll_at = ${inMs(sql, progress.waitMs)}, polled_at = clock_timestamp(), busy_until = NULL, asking = NULL
+      WHERE id = ${id} AND turn = ${leaseNumber} AND completed_at IS NULL RETURNING ${columns(sql)}`,
     first
   )
 
 /** Ends a job. Returns undefined and changes nothing when another worker has a newer lease or the job has already ended. */
 export const endJob = (
   sql: Sql,
-  { id, turn }: Pick<VideoRow, "id" | "turn">,
+  { id, lease_number: leaseNumber }: Pick<VideoRow, "id" | "lease_number">,
   end: VideoEnd
 ): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<VideoRow>`UPDATE video_job SET state = ${end.state}, progress = ${end.progress}::int, cost = ${end.cost},
         refunded = ${end.refunded}, file_id = ${end.file_id}, error_code = ${end.error_code},
         error_message = ${end.error_message === null ? null : storableText(end.error_message)}, parameters = ${JSON.stringify(end.parameters)}::json, completed_at = clock_timestamp(), busy_until = NULL, asking = NULL
-      WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING ${columns(sql)}`,
+      WHERE id = ${id} AND turn = ${leaseNumber} AND completed_at IS NULL RETURNING ${columns(sql)}`,
     first
   )
 

@@ -30,11 +30,11 @@ export interface VideoDeps extends VideoBooks {
   readonly pool: Pick<ProviderPool["Service"], "ask">
   readonly mediaOf: (options: VideoOptions, model: Model) => Effect.Effect<VideoMedia, MediaRefusal>
   /** Slots for jobs that this node is submitting, so that work on submitted jobs never waits for them. */
-  readonly handing: AccountSlots
+  readonly submitSlots: AccountSlots
   /** Slots for those of them with media that are being downloaded and held in memory. */
-  readonly fetching: AccountSlots
+  readonly mediaSlots: AccountSlots
   /** Slots for videos that are being downloaded and held in memory. */
-  readonly reading: AccountSlots
+  readonly downloadSlots: AccountSlots
   /** The maximum number of jobs that all nodes together run at one provider. */
   readonly perProvider: number
 }
@@ -127,9 +127,9 @@ const apply = (
     const wait = waitMs(step, yield* Random.next)
     const { _tag, ...recorded } = step
     const { attempts, provider, ticket } = { ...row, ...change }
-    const going = { ...recorded, provider, ticket, attempts: attempts.slice(-MAX_ATTEMPTS), waitMs: wait }
-    const gone = yield* deps.jobs.goOn(row, going)
-    return gone === undefined ? leaseLost(event) : { row: gone, event, step, waitMs: wait }
+    const progress = { ...recorded, provider, ticket, attempts: attempts.slice(-MAX_ATTEMPTS), waitMs: wait }
+    const updated = yield* deps.jobs.saveProgress(row, progress)
+    return updated === undefined ? leaseLost(event) : { row: updated, event, step, waitMs: wait }
   }).pipe(Effect.uninterruptible)
 
 const ask = <A>(
@@ -282,7 +282,7 @@ const handIn = (deps: VideoDeps, at: LeasedJob): Effect.Effect<StepResult, Unava
         orElse: () => Effect.fail(tooSlow)
       })
   const waits = apply(deps, at, full)
-  const handing = Effect.gen(function* () {
+  const admitAndSubmit = Effect.gen(function* () {
     const to = yield* admitCandidate(deps, at, at.plan.candidates)
     if (to === "lease_lost") return leaseLost(full)
     if (to === "full") return yield* waits
@@ -290,7 +290,11 @@ const handIn = (deps: VideoDeps, at: LeasedJob): Effect.Effect<StepResult, Unava
     if (Result.isSuccess(media)) return yield* submit(deps, at, to, media.success)
     return yield* apply(deps, at, media.failure)
   })
-  return deps.handing.within(accountId, light ? handing : deps.fetching.within(accountId, handing, waits), waits)
+  return deps.submitSlots.within(
+    accountId,
+    light ? admitAndSubmit : deps.mediaSlots.within(accountId, admitAndSubmit, waits),
+    waits
+  )
 }
 
 /** Stores a video, and ends the job with it. A stored video without a job is removed, and an empty file counts as a failure. */
@@ -324,7 +328,7 @@ const deadlinePassed: VideoEvent = { _tag: "DeadlinePassed" }
 const unlessLate = ({ row }: LeasedJob, event: VideoEvent): VideoEvent => (row.overdue ? deadlinePassed : event)
 
 const read = (deps: VideoDeps, at: LeasedJob, plan: VideoPlan, clip: { readonly url: string } | MediaBytes) => {
-  const reading = Effect.gen(function* () {
+  const downloadAndKeep = Effect.gen(function* () {
     if (!(yield* deps.jobs.renew(at.row, LEASE_MS.clip))) return leaseLost(notRead)
     if ("bytes" in clip) return yield* keepClip(deps, at, clip)
     const download = ask<MediaBytes>(deps, at, within(plan, CLOCKS.clip), (provider, call) =>
@@ -335,7 +339,7 @@ const read = (deps: VideoDeps, at: LeasedJob, plan: VideoPlan, clip: { readonly 
       ? apply(deps, at, unlessLate(at, notRead))
       : keepClip(deps, at, found.success.output)
   })
-  return deps.reading.within(at.row.account_id, reading, apply(deps, at, ready))
+  return deps.downloadSlots.within(at.row.account_id, downloadAndKeep, apply(deps, at, ready))
 }
 
 const eventOfState = (state: Exclude<VideoJobState, { readonly _tag: "Completed" }>): VideoEvent => {

@@ -73,13 +73,13 @@ const UNATTENDED_MS = 60_000
 const BUSY_PAUSE = "5 seconds"
 
 /** Slots for submitting jobs. Together with the downloads they leave half of the workers for progress checks. */
-const HANDING = { slots: 8, perAccount: 4 }
+const SUBMIT_SLOTS = { slots: 8, perAccount: 4 }
 
 /** Slots for jobs with media in memory, at most 200 MiB each. */
-const FETCHING = { slots: 4, perAccount: 2 }
+const MEDIA_SLOTS = { slots: 4, perAccount: 2 }
 
 /** Slots for videos in memory, at most 128 MiB each. */
-const READING = { slots: 4, perAccount: 2 }
+const DOWNLOAD_SLOTS = { slots: 4, perAccount: 2 }
 
 const viewOf = (row: VideoRow, urlOf: (id: string) => string): Video => ({
   ...row.parameters,
@@ -371,9 +371,9 @@ export class Videos extends Context.Service<
           metrics: yield* Metrics,
           pool: yield* ProviderPool,
           mediaOf: makeVideoMedia(fetch),
-          handing: makeAccountSlots(HANDING),
-          fetching: makeAccountSlots(FETCHING),
-          reading: makeAccountSlots(READING),
+          submitSlots: makeAccountSlots(SUBMIT_SLOTS),
+          mediaSlots: makeAccountSlots(MEDIA_SLOTS),
+          downloadSlots: makeAccountSlots(DOWNLOAD_SLOTS),
           perProvider: options.perProvider,
           auth: yield* Auth,
           queue: yield* Jobs,

@@ -15,7 +15,7 @@ const videoOptions = {
   audio: false
 }
 
-const going: VideoProgress = {
+const progress: VideoProgress = {
   state: "processing",
   progress: 5,
   submissions: 1,
@@ -106,9 +106,9 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const [lease, ...others] = taken.filter((one) => one !== undefined)
         assert.isDefined(lease)
         assert.deepStrictEqual(others, [])
-        assert.isDefined(yield* jobs.goOn(lease, going))
+        assert.isDefined(yield* jobs.saveProgress(lease, progress))
         assert.isUndefined(yield* jobs.take(id, { ...now, idleMs: 60_000 }))
-        assert.strictEqual((yield* jobs.take(id, now))?.turn, lease.turn + 1n)
+        assert.strictEqual((yield* jobs.take(id, now))?.lease_number, lease.lease_number + 1n)
       })
     )
 
@@ -121,7 +121,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         assert.isFalse(yield* jobs.renew(old, 60_000))
         assert.isTrue(yield* jobs.renew(young, 60_000))
         assert.strictEqual(yield* jobs.submitting(old, "fal", wide, 60_000), "lease_lost")
-        assert.isUndefined(yield* jobs.goOn(old, going))
+        assert.isUndefined(yield* jobs.saveProgress(old, progress))
         assert.isUndefined(yield* jobs.end(old, failed))
         yield* jobs.release(old)
         assert.isUndefined(yield* jobs.take(id, now))
@@ -136,12 +136,12 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* inserted()
         const first = (yield* jobs.take(id, { forMs: 0, idleMs: 0 }))!
-        assert.isDefined(yield* jobs.goOn(first, going))
+        assert.isDefined(yield* jobs.saveProgress(first, progress))
         const lease = (yield* jobs.take(id, now))!
         const ends = yield* Effect.all([jobs.end(lease, completed), jobs.end(lease, failed)], { concurrency: 2 })
         assert.strictEqual(ends.filter((one) => one !== undefined).length, 1)
         assert.isUndefined(yield* jobs.take(id, now))
-        assert.isUndefined(yield* jobs.goOn(lease, going))
+        assert.isUndefined(yield* jobs.saveProgress(lease, progress))
         const changed = yield* Effect.exit(sql`UPDATE video_job SET progress = progress WHERE id = ${id}`)
         assert.isTrue(Exit.isFailure(changed))
       })
@@ -162,7 +162,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         ]
         const { id } = yield* inserted()
         const lease = (yield* jobs.take(id, now))!
-        assert.isDefined(yield* jobs.goOn(lease, going))
+        assert.isDefined(yield* jobs.saveProgress(lease, progress))
         for (const end of wrong) {
           assert.isTrue(
             Exit.isFailure(yield* Effect.exit(jobs.end((yield* jobs.find(id))!, end))),
@@ -171,8 +171,8 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         }
         const queued = yield* inserted()
         assert.isTrue(Exit.isFailure(yield* Effect.exit(jobs.end(queued, completed))), "completed from nowhere")
-        const { ticket: _, ...without } = going
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(jobs.goOn(queued, { ...without, ticket: null }))))
+        const { ticket: _, ...without } = progress
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(jobs.saveProgress(queued, { ...without, ticket: null }))))
       })
     )
 
@@ -190,7 +190,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const [here, there] = leases.filter((_, index) => noted[index] === "noted")
         const waiting = leases.find((_, index) => noted[index] === "full")!
         // A running job counts even after its lease; a job whose lease was released does not.
-        yield* jobs.goOn(here!, { ...going, provider: "crowded" })
+        yield* jobs.saveProgress(here!, { ...progress, provider: "crowded" })
         assert.strictEqual(yield* jobs.submitting(waiting, "crowded", two, 60_000), "full")
         yield* jobs.release(there!)
         const [oldest] = leases
@@ -246,7 +246,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const jobs = yield* VideoJobs
         const accountId = newResourceId()
         const ended = yield* inserted(60_000, accountId)
-        const going = yield* inserted(60_000, accountId)
+        const running = yield* inserted(60_000, accountId)
         assert.strictEqual(yield* jobs.unfinished(accountId), 2)
         assert.isDefined(yield* jobs.end(ended, failed))
         assert.strictEqual(yield* jobs.unfinished(accountId), 1)
@@ -254,7 +254,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         assert.isDefined(yield* jobs.find(ended.id))
         yield* jobs.forget(0)
         assert.isUndefined(yield* jobs.find(ended.id))
-        assert.isDefined(yield* jobs.find(going.id))
+        assert.isDefined(yield* jobs.find(running.id))
       })
     )
 

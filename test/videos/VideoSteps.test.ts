@@ -142,9 +142,9 @@ describe("a step of a video job", () => {
       const called = yield* Deferred.make<void>()
       host.makeVideo = () => Effect.andThen(Deferred.succeed(called, undefined), Effect.never)
       const { end, id, job, videos } = yield* sold({ hosts: [host] })
-      const turn = yield* Effect.forkChild(videos.step(id))
+      const step = yield* Effect.forkChild(videos.step(id))
       yield* Deferred.await(called)
-      yield* Fiber.interrupt(turn)
+      yield* Fiber.interrupt(step)
       assert.deepInclude(yield* job, { state: "queued", submissions: 1 })
       host.makeVideo = () => Effect.succeed({ ticket: "t" })
       assert.deepInclude((yield* end).row, { state: "completed", submissions: 2 })
@@ -330,7 +330,7 @@ describe("a step of a video job", () => {
       const ids = yield* Effect.forEach([1, 2, 3], () =>
         Effect.map(videos.submit(request(slow)), (one) => one.video.id)
       )
-      const fetching = yield* Effect.forEach(ids.slice(0, 2), (one) => Effect.forkChild(videos.step(one)))
+      const slowSteps = yield* Effect.forEach(ids.slice(0, 2), (one) => Effect.forkChild(videos.step(one)))
       const arrived = (count: number) =>
         Effect.repeat(
           Effect.sync(() => asked),
@@ -349,7 +349,7 @@ describe("a step of a video job", () => {
       const theirs = yield* videos.submit(other.request(slow))
       const third = yield* Effect.forkChild(videos.step(theirs.video.id))
       assert.strictEqual(yield* arrived(3), 3)
-      yield* Fiber.interruptAll([...fetching, third])
+      yield* Fiber.interruptAll([...slowSteps, third])
     }).pipe(Effect.scoped)
   )
 
@@ -359,7 +359,7 @@ describe("a step of a video job", () => {
       host.makeVideo = () => Effect.never
       const { caller, id, job, request, videos } = yield* sold({ hosts: [host] })
       const ids = yield* Effect.forEach([1, 2, 3, 4], () => Effect.map(videos.submit(request()), (one) => one.video.id))
-      const handing = yield* Effect.forEach(ids, (one) => Effect.forkChild(videos.step(one)))
+      const steps = yield* Effect.forEach(ids, (one) => Effect.forkChild(videos.step(one)))
       const filmed = (count: number) =>
         Effect.repeat(
           Effect.sync(() => host.filmed.length),
@@ -376,7 +376,7 @@ describe("a step of a video job", () => {
       const { video } = yield* videos.submit(other.request())
       yield* videos.step(video.id)
       assert.deepInclude(yield* videos.status(other.accountId, video.id), { state: "processing" })
-      yield* Fiber.interruptAll(handing)
+      yield* Fiber.interruptAll(steps)
     }).pipe(Effect.scoped)
   )
 
