@@ -99,7 +99,7 @@ export const ChatReasoning = Schema.Struct({
 /**
  * OpenAI's chat completion request with OpenRouter's additions. A null counts as absent, as it does there. The gateway ignores unknown
  * fields and lists them in the `X-Svc-Ignored-Parameters` response header. It rejects fields of those APIs that would change the answer
- * and are not supported, with `unsupported_parameter`.
+ * and are not supported, with `unsupported_parameter`, and likewise fields that only another format has, such as `max_output_tokens`.
  */
 export const ChatCompletionRequest = Schema.Struct({
   ...modelFields,

@@ -177,8 +177,8 @@ export const ResponsesReasoning = Schema.Struct({
  * OpenAI's Responses request, as far as it stores nothing between requests: the client sends the whole conversation each time. A null
  * counts as absent. The gateway ignores unknown fields and lists them in the `X-Svc-Ignored-Parameters` response header. It rejects
  * fields of that API that would change the answer and are not supported (`store: true`, `previous_response_id`, `background: true`,
- * `conversation`, `prompt`, file ids) with `unsupported_parameter`. Tools that only OpenAI's servers run are left out and listed in
- * that header.
+ * `conversation`, `prompt`, file ids) with `unsupported_parameter`, and likewise fields that only another format has, such as
+ * `max_tokens`. Tools that only OpenAI's servers run are left out and listed in that header.
  */
 export const ResponsesRequest = Schema.Struct({
   ...modelFields,

@@ -5464,7 +5464,7 @@ export type ResponsesInputMessage = {
   readonly content: string | ReadonlyArray<ResponsesInputText | ResponsesInputImage | ResponsesInputFile>
 }
 
-/** OpenAI's Responses request, as far as it stores nothing between requests: the client sends the whole conversation each time. A null counts as absent. The gateway ignores unknown fields and lists them in the `X-Svc-Ignored-Parameters` response header. It rejects fields of that API that would change the answer and are not supported (`store: true`, `previous_response_id`, `background: true`, `conversation`, `prompt`, file ids) with `unsupported_parameter`. Tools that only OpenAI's servers run are left out and listed in that header. */
+/** OpenAI's Responses request, as far as it stores nothing between requests: the client sends the whole conversation each time. A null counts as absent. The gateway ignores unknown fields and lists them in the `X-Svc-Ignored-Parameters` response header. It rejects fields of that API that would change the answer and are not supported (`store: true`, `previous_response_id`, `background: true`, `conversation`, `prompt`, file ids) with `unsupported_parameter`, and likewise fields that only another format has, such as `max_tokens`. Tools that only OpenAI's servers run are left out and listed in that header. */
 export type ResponsesRequest = {
   /** A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is given. */
   readonly model?: string | null
@@ -5891,7 +5891,7 @@ export type PresetChatRequest = {
   readonly provider?: Readonly<Record<string, unknown>> | null
 }
 
-/** OpenAI's chat completion request with OpenRouter's additions. A null counts as absent, as it does there. The gateway ignores unknown fields and lists them in the `X-Svc-Ignored-Parameters` response header. It rejects fields of those APIs that would change the answer and are not supported, with `unsupported_parameter`. */
+/** OpenAI's chat completion request with OpenRouter's additions. A null counts as absent, as it does there. The gateway ignores unknown fields and lists them in the `X-Svc-Ignored-Parameters` response header. It rejects fields of those APIs that would change the answer and are not supported, with `unsupported_parameter`, and likewise fields that only another format has, such as `max_output_tokens`. */
 export type ChatCompletionRequest = {
   /** A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is given. */
   readonly model?: string | null

@@ -26,8 +26,10 @@ export interface RequestContent extends Omit<DecodedChatRequest, "policy" | "aut
 const formats = new Set(["response_format", "structured_outputs"])
 
 /** Decodes a preset without its instructions as a chat request without a conversation. */
-const decodePreset = (config: PresetConfig): Result.Result<DecodedChatRequest, Failure> =>
-  decodeChat({ ...config, messages: [{ role: "user", content: "" }] })
+const decodePreset = (config: PresetConfig): Result.Result<DecodedChatRequest, Failure> => {
+  const { instructions: _, ...fields } = config
+  return decodeChat({ ...fields, messages: [{ role: "user", content: "" }] })
+}
 
 /** The request's own settings override the preset's. Its tools come with its own tool choice. */
 const filled = (

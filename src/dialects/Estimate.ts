@@ -15,7 +15,7 @@ import { noTokens } from "../domain/Usage.ts"
 import { costAt, OUTPUT_FLOOR, outputCap, type PricedPlan } from "../domain/Estimate.ts"
 import { withModelParam, type ModelFields, parseChain } from "../domain/Chain.ts"
 import { chatFromWire } from "./chat/ChatDecode.ts"
-import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
+import { firstUnsupportedOfEstimate, withoutForeign } from "./chat/Foreign.ts"
 import { filledFrom } from "./chat/Preset.ts"
 import type { DecodedChatRequest } from "./DecodedRequest.ts"
 import { decoder, modelFieldsOf, objectOf, withModel } from "./Decode.ts"
@@ -72,7 +72,7 @@ export const decodeEstimate = (
   Result.gen(function* () {
     const object = objectOf(body)
     if (object === undefined) return yield* Result.fail(invalid("body", NOT_AN_OBJECT))
-    const foreign = firstUnsupported(object)
+    const foreign = firstUnsupportedOfEstimate(object)
     if (foreign !== undefined) return yield* Result.fail(foreign)
     const filled = filledFrom(preset, object)
     const wire = yield* withModel(filled, Result.filterOrFail(decodeWire(withoutForeign(filled)), hasPrompt, noPrompt))

@@ -30,6 +30,14 @@ export const never = (instead = "omit it"): ValuesWithoutEffect => ({
   message: `is not supported; ${instead}`
 })
 
+/** A field that only another dialect has, and what to do instead. `holds` accepts the values without effect. */
+export const onlyInSibling =
+  (path: string) =>
+  (instead: string, { holds }: Pick<ValuesWithoutEffect, "holds"> = never()): ValuesWithoutEffect => ({
+    holds,
+    message: `is not a field of ${path}; ${instead}`
+  })
+
 /** The one kind of output that a chat has. */
 export const onlyText: ValuesWithoutEffect = {
   holds: (value) => Array.isArray(value) && value.every((entry) => entry === "text"),
@@ -74,8 +82,27 @@ const harmless: IgnoredValues = new Map(
   } satisfies Record<string, ValuesWithoutEffect>)
 )
 
+const sibling = onlyInSibling("/chat/completions")
+const SYSTEM_MESSAGE = "send a message of role system in `messages`"
+
+/** Fields of the Responses and Messages APIs. A client that sends one of them expects its effect. */
+const fieldsOfSiblings: IgnoredValues = new Map(
+  Object.entries({
+    input: sibling("send `messages`"),
+    instructions: sibling(SYSTEM_MESSAGE),
+    system: sibling(SYSTEM_MESSAGE),
+    max_output_tokens: sibling("send `max_tokens`"),
+    stop_sequences: sibling("send `stop`", emptyList),
+    text: sibling("send `response_format` or `verbosity`"),
+    output_format: sibling("send `response_format`")
+  } satisfies Record<string, ValuesWithoutEffect>)
+)
+
 /** Fields that are decoded elsewhere than in the request's schema. */
-const knownFields = new Set([...harmless.keys(), "provider"])
+const fieldsOutsideSchema = new Set([...harmless.keys(), "provider"])
+
+/** Fields that are accepted or refused by name, and so are never reported as ignored. */
+const knownFields = new Set([...fieldsOutsideSchema, ...fieldsOfSiblings.keys()])
 
 export const unsupportedParameter = (param: string, detail: string): Failure =>
   failure({ _tag: "UnsupportedParameter", param, detail })
@@ -144,9 +171,13 @@ export const unsupportedMember = (body: Body, harmless: IgnoredValues): Failure 
   return undefined
 }
 
+/** The same as `firstUnsupported` for an estimate, which has fields such as `input` itself and rejects unknown fields. */
+export const firstUnsupportedOfEstimate = (body: Body): Failure | undefined =>
+  unsupportedMember(body, harmless) ?? inMessages(body["messages"]) ?? unsupportedTool(body["tools"])
+
 /** The error for the first unsupported field that would change the answer. */
 export const firstUnsupported = (body: Body): Failure | undefined =>
-  unsupportedMember(body, harmless) ?? inMessages(body["messages"]) ?? unsupportedTool(body["tools"])
+  unsupportedMember(body, fieldsOfSiblings) ?? firstUnsupportedOfEstimate(body)
 
 /** Unknown fields, which are ignored and reported. */
 export const ignoredMembers = (
@@ -157,4 +188,4 @@ export const ignoredMembers = (
 
 /** A request without the fields that are decoded elsewhere than in its schema. */
 export const withoutForeign = (body: Body): Body =>
-  Object.fromEntries(Object.entries(body).filter(([name]) => !knownFields.has(name)))
+  Object.fromEntries(Object.entries(body).filter(([name]) => !fieldsOutsideSchema.has(name)))

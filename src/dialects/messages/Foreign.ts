@@ -9,7 +9,7 @@ import {
 import { MessagesCustomTool, MessagesTypedTool } from "../../../schemas/inference/MessagesTools.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { textOfBase64 } from "../Base64.ts"
-import { type IgnoredValues, oneOf, unsupportedParameter, unsupportedMember } from "../chat/Foreign.ts"
+import { type IgnoredValues, oneOf, onlyInSibling, unsupportedParameter, unsupportedMember } from "../chat/Foreign.ts"
 import { objectOf } from "../Decode.ts"
 import { firstUnknownMember } from "../Members.ts"
 import { PDF_TYPE } from "../Pdfs.ts"
@@ -24,8 +24,21 @@ type Block = Content | Inner
 export type DocumentBlock = Extract<Block, { readonly type: "document" }>
 export type SearchResultBlock = Extract<Block, { readonly type: "search_result" }>
 
-/** Fields whose other values would change the answer. */
-const harmless: IgnoredValues = new Map([["speed", oneOf("standard")]])
+const sibling = onlyInSibling("/messages")
+
+/** Fields whose other values would change the answer, and fields of the other dialects that have another name here. */
+const harmless: IgnoredValues = new Map(
+  Object.entries({
+    speed: oneOf("standard"),
+    input: sibling("send `messages`"),
+    instructions: sibling("send `system`"),
+    max_completion_tokens: sibling("send `max_tokens`"),
+    max_output_tokens: sibling("send `max_tokens`"),
+    response_format: sibling("send `output_config.format`"),
+    reasoning_effort: sibling("send `output_config.effort`"),
+    stop: sibling("send `stop_sequences`")
+  })
+)
 
 /** `routing` and `router` reject unknown fields where they are decoded. All dialects decode `provider`, and this one rejects it. */
 const unknownMemberIn = firstUnknownMember(

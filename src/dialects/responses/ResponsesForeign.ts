@@ -9,6 +9,7 @@ import {
   type ValuesWithoutEffect,
   oneOf,
   onlyAutoRouter,
+  onlyInSibling,
   onlyText,
   unsupportedParameter,
   unsupportedMember
@@ -20,6 +21,11 @@ import { isHosted } from "./ResponsesTools.ts"
 type Body = Readonly<Record<string, unknown>>
 
 const WHOLE_CONVERSATION = "the gateway stores no responses, so send the whole conversation in `input`"
+
+const sibling = onlyInSibling("/responses")
+const STOP_IN_CHAT = "POST /chat/completions has stop sequences"
+
+const plainText = { holds: (value: unknown) => objectOf(value)?.["type"] === "text" }
 
 const harmless: IgnoredValues = new Map(
   Object.entries({
@@ -36,7 +42,18 @@ const harmless: IgnoredValues = new Map(
     modalities: onlyText,
     transforms: emptyList,
     route: oneOf("fallback"),
-    usage: anyObject
+    usage: anyObject,
+    // Fields of Chat Completions and the Messages API. A client that sends one of them expects its effect.
+    messages: sibling("send `input`"),
+    system: sibling("send `instructions`"),
+    max_tokens: sibling("send `max_output_tokens`"),
+    max_completion_tokens: sibling("send `max_output_tokens`"),
+    response_format: sibling("send `text.format`", plainText),
+    output_format: sibling("send `text.format`"),
+    reasoning_effort: sibling("send `reasoning.effort`"),
+    verbosity: sibling("send `text.verbosity`"),
+    stop: sibling(STOP_IN_CHAT, emptyList),
+    stop_sequences: sibling(STOP_IN_CHAT, emptyList)
   } satisfies Record<string, ValuesWithoutEffect>)
 )
 

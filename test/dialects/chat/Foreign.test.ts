@@ -20,7 +20,8 @@ describe("members of other services' requests", () => {
     ["plugins", []],
     ["transforms", []],
     ["route", "fallback"],
-    ["top_a", 0]
+    ["top_a", 0],
+    ["stop_sequences", []]
   ]
   const telling: ReadonlyArray<readonly [name: string, value: unknown]> = [
     ["n", 2],
@@ -41,7 +42,14 @@ describe("members of other services' requests", () => {
     ["plugins", [{}]],
     ["transforms", ["middle-out"]],
     ["route", "other"],
-    ["top_a", 0.5]
+    ["top_a", 0.5],
+    ["input", "hello"],
+    ["instructions", "Be brief."],
+    ["system", "Be brief."],
+    ["max_output_tokens", 20],
+    ["stop_sequences", ["END"]],
+    ["text", { format: { type: "json_object" } }],
+    ["output_format", { type: "json_schema" }]
   ]
 
   it("are accepted as OpenRouter's `auto-router` plugin, but not as another plugin", () => {
@@ -73,6 +81,14 @@ describe("members of other services' requests", () => {
     assert.strictEqual(
       detailOf({ web_search_options: {} }),
       "`web_search_options` is not supported; POST /search searches the web"
+    )
+    assert.strictEqual(
+      detailOf({ max_output_tokens: 20 }),
+      "`max_output_tokens` is not a field of /chat/completions; send `max_tokens`"
+    )
+    assert.strictEqual(
+      detailOf({ system: "Be brief." }),
+      "`system` is not a field of /chat/completions; send a message of role system in `messages`"
     )
   })
 

@@ -142,6 +142,17 @@ describe("what a messages request cannot have", () => {
     })
   }
 
+  it("is rejected with the name that the field has here, also when that field is missing", () => {
+    const { messages: _, ...without } = hello
+    const named: ReadonlyArray<readonly [body: object, detail: string]> = [
+      [{ ...without, input: "hello" }, "`input` is not a field of /messages; send `messages`"],
+      [{ ...hello, instructions: "x" }, "`instructions` is not a field of /messages; send `system`"],
+      [{ ...hello, max_output_tokens: 9 }, "`max_output_tokens` is not a field of /messages; send `max_tokens`"],
+      [{ ...hello, stop: ["x"] }, "`stop` is not a field of /messages; send `stop_sequences`"]
+    ]
+    for (const [body, detail] of named) assert.deepInclude(failureOf(body), { _tag: "UnsupportedParameter", detail })
+  })
+
   it("is accepted when it has no effect", () => {
     const idle = [
       { ...hello, container: null, banana: null, service_tier: "standard_only", speed: "standard" },

@@ -21,6 +21,9 @@ describe("members of OpenAI's request for a response", () => {
     ["transforms", []],
     ["route", "fallback"],
     ["usage", { include: true }],
+    ["stop", []],
+    ["stop_sequences", []],
+    ["response_format", { type: "text" }],
     ["tool_choice", "required"],
     ["tool_choice", { type: "function", name: "look" }]
   ]
@@ -38,7 +41,17 @@ describe("members of OpenAI's request for a response", () => {
     ["modalities", ["text", "image"]],
     ["transforms", ["middle-out"]],
     ["route", "sort"],
-    ["usage", true]
+    ["usage", true],
+    ["messages", [{ role: "user", content: "hello" }]],
+    ["system", "Be brief."],
+    ["max_tokens", 20],
+    ["max_completion_tokens", 20],
+    ["response_format", { type: "json_object" }],
+    ["output_format", { type: "json_schema" }],
+    ["reasoning_effort", "high"],
+    ["verbosity", "low"],
+    ["stop", "END"],
+    ["stop_sequences", ["END"]]
   ]
 
   it("are accepted when they change nothing", () => {
@@ -48,6 +61,21 @@ describe("members of OpenAI's request for a response", () => {
 
   it("are rejected by name when they would change the answer", () => {
     for (const [name, value] of telling) assert.strictEqual(paramOf({ [name]: value }), name)
+  })
+
+  it("are rejected with the field of this API that has the same effect", () => {
+    const detailOf = (body: Readonly<Record<string, unknown>>): string | undefined => {
+      const reason = firstUnsupported(body)?.reason
+      return reason?._tag === "UnsupportedParameter" ? reason.detail : reason?._tag
+    }
+    assert.strictEqual(
+      detailOf({ max_tokens: 20 }),
+      "`max_tokens` is not a field of /responses; send `max_output_tokens`"
+    )
+    assert.strictEqual(
+      detailOf({ stop: ["END"] }),
+      "`stop` is not a field of /responses; POST /chat/completions has stop sequences"
+    )
   })
 
   it("are rejected when they choose only tools that OpenAI's servers run, or a tool of an unknown type", () => {
