@@ -49,11 +49,11 @@ export const laterUsage = (before: TokenUsage | undefined, after: TokenUsage): T
   return { ...prompt, output, reasoning, ...(billedNano === undefined ? {} : { billedNano }) }
 }
 
-/** More of anything than one call can use: a provider that reports as much is mistaken. Sums and costs of such counts fit everywhere. */
+/** A count that no single call can reach, so a provider that reports it is mistaken. Sums and costs of such counts fit everywhere. */
 export const MAX_COUNT = 1_000_000_000
 
-/** Whether a usage has a count that is beyond belief. */
-export const isBeyondBelief = (usage: CallUsage): boolean =>
+/** Whether a usage reports more than a single call can use. */
+export const isImplausibleUsage = (usage: CallUsage): boolean =>
   "units" in usage ? usage.units >= MAX_COUNT : totalTokens(usage) >= MAX_COUNT
 
 /** All prompt tokens, whatever their bucket. */

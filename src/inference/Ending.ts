@@ -7,7 +7,7 @@ import { type Failure, failure, isRefusal, type Reason, storeFailure } from "../
 import { maxNano, type Nano } from "../domain/Money.ts"
 import { type Attempt, type AttemptCost, type Candidate, summaryOf } from "../domain/Plan.ts"
 import { type Price, providerCost } from "../domain/Pricing.ts"
-import { isBeyondBelief, promptTokens, type CallUsage } from "../domain/Usage.ts"
+import { isImplausibleUsage, promptTokens, type CallUsage } from "../domain/Usage.ts"
 import { type EndResult, withoutResult } from "../ledger/Ending.ts"
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { operationNames, operationOf } from "../providers/pool/AttemptRecord.ts"
@@ -154,7 +154,7 @@ const close = (
     isGiven || facts.answer !== null ? Effect.void : ledger.giveBack(ending)
   )
   const endsAt = performance.now()
-  const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warnOfUsage(admitted, carried), ended) : ended
+  const noted = isImplausibleUsage(settlement.usage) ? Effect.andThen(warnOfUsage(admitted, carried), ended) : ended
   return Effect.map(Effect.mapError(noted, storeFailure), (books) => {
     metrics.ledger.settled(performance.now() - endsAt)
     admitted.reservation?.end(spentOf(row.provider, closed))
