@@ -21,11 +21,11 @@ export const faultOfError = (error: unknown): ProviderFault => {
 }
 
 /** The fault of an answer or an event; undefined when it contains no error. */
-export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined => {
-  const error = errorIn(said, event)
+export const faultIn = (body: JsonObject, event = ""): ProviderFault | undefined => {
+  const error = errorIn(body, event)
   if (error !== undefined) return faultOfError(error)
-  const isNone = said["type"] === undefined && textIn(said, "message") !== undefined
-  return isNone && said["content"] === undefined ? faultOfError(said) : undefined
+  const isNone = body["type"] === undefined && textIn(body, "message") !== undefined
+  return isNone && body["content"] === undefined ? faultOfError(body) : undefined
 }
 
 /** A message about a field starts with its path. */

@@ -23,7 +23,13 @@ import {
   wantedEffort
 } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
-import { type HostTraits, NO_TRAITS, offMembers, onMembers, type ChatWireOptions } from "./HostTraits.ts"
+import {
+  type HostTraits,
+  NO_TRAITS,
+  reasoningOffFields,
+  reasoningOnFields,
+  type ChatWireOptions
+} from "./HostTraits.ts"
 import { parametersFor } from "./ToolParameters.ts"
 import { type ReturnedReasoning, returnedReasoning, acceptedReasoning } from "./ReasoningFields.ts"
 
@@ -281,10 +287,10 @@ const encodeReasoning = (call: ChatCall, wire: Wire): object => {
   const adds = candidate.model.capabilities.includes("reasoning") ? traits.adds : undefined
   const wanted = wantedEffort(conversation.reasoning, candidate)
   if (wanted === undefined) return { ...adds }
-  const off = wanted === "none" ? offMembers(traits) : undefined
+  const off = wanted === "none" ? reasoningOffFields(traits) : undefined
   if (off !== undefined) return { ...adds, ...off }
   const effort = nearestEffort(wanted, traits.efforts ?? effortsOf(call, wire))
-  const on = wanted === "none" ? undefined : onMembers(traits, effort)
+  const on = wanted === "none" ? undefined : reasoningOnFields(traits, effort)
   return { ...adds, ...on, reasoning_effort: effort }
 }
 

@@ -43,19 +43,19 @@ const ANSWER = ["choices", "usage", "output", "response"]
  * The fault of an answer or an event; undefined when it contains no error. Some hosts send errors in `base_resp` with a status of its
  * own (MiniMax), in a list of `errors` (Cloudflare), or as a plain message (FastAPI, DashScope).
  */
-export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined => {
-  const error = errorIn(said, event)
+export const faultIn = (body: JsonObject, event = ""): ProviderFault | undefined => {
+  const error = errorIn(body, event)
   if (error !== undefined) return faultOfError(error)
-  const base = objectOf(said["base_resp"])
+  const base = objectOf(body["base_resp"])
   const code = base?.["status_code"]
   if (base !== undefined && typeof code === "number" && code !== 0) {
     return faultOfError({ message: base["status_msg"], code, status: MINIMAX_STATUS[code] })
   }
-  if (ANSWER.some((name) => said[name] !== undefined)) return undefined
-  if (said["error"] !== undefined && said["error"] !== null) return faultOfError(said["error"])
-  const [first] = listOf(said["errors"])
+  if (ANSWER.some((name) => body[name] !== undefined)) return undefined
+  if (body["error"] !== undefined && body["error"] !== null) return faultOfError(body["error"])
+  const [first] = listOf(body["errors"])
   if (first !== undefined) return faultOfError(first)
-  return (textIn(said, "message") ?? textIn(said, "detail")) ? faultOfError(said) : undefined
+  return (textIn(body, "message") ?? textIn(body, "detail")) ? faultOfError(body) : undefined
 }
 
 const errorOf = (body: unknown): JsonObject | undefined => {

@@ -160,7 +160,7 @@ export const traitsOfHost = (wire: HostWire): ((candidate: Candidate) => HostTra
 }
 
 /** Fields that turn reasoning off. */
-export const offMembers = ({ reasoning_off: how }: HostTraits): object | undefined => {
+export const reasoningOffFields = ({ reasoning_off: how }: HostTraits): object | undefined => {
   switch (how) {
     case undefined:
     case false:
@@ -180,7 +180,7 @@ export const offMembers = ({ reasoning_off: how }: HostTraits): object | undefin
 }
 
 /** Fields that turn reasoning on, beside the effort. */
-export const onMembers = (
+export const reasoningOnFields = (
   { reasoning_off: how, thinkingOn = "enabled" }: HostTraits,
   effort: EffortWord | undefined
 ): object | undefined => {

@@ -10,7 +10,7 @@ import type { ChatCall, ChatSource, Provider } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import { type JsonObject, objectOf } from "../wire/Json.ts"
 import type { Check } from "./StructuredCheck.ts"
-import { MAX_OFF_A_MINUTE, type Objection, StructuredMemory } from "./StructuredMemory.ts"
+import { MAX_OFF_A_MINUTE, type SchemaBlock, StructuredMemory } from "./StructuredMemory.ts"
 
 const can = ({ model, offer }: Candidate, capability: Capability): boolean =>
   model.capabilities.includes(capability) && !offer.unsupported.includes(capability)
@@ -119,7 +119,7 @@ const isOther = (output: Output): boolean =>
 const fieldOf = ({ conversation: { format } }: ChatCall): string =>
   (format.type === "json_schema" ? format.field : undefined) ?? "response_format"
 
-const objectionFault = (call: ChatCall, { detail, retryAfterSeconds }: Objection): ProviderFault => ({
+const blockFault = (call: ChatCall, { detail, retryAfterSeconds }: SchemaBlock): ProviderFault => ({
   _tag: "SchemaRefused",
   field: fieldOf(call),
   detail,
@@ -144,8 +144,8 @@ export const enforceFormat = (
     const clock = yield* Clock.Clock
     const now = () => clock.currentTimeMillisUnsafe()
     const key = memory.keyOf(accountId, schema)
-    const objection = memory.objection(key, now())
-    if (objection !== undefined) return yield* failing(objectionFault(call, objection))
+    const block = memory.blockOf(key, now())
+    if (block !== undefined) return yield* failing(blockFault(call, block))
     if (!memory.isFit(key, now())) {
       // An answer that can never be checked is not worth requesting.
       const fit = yield* check({ schema, text: undefined, accountId })

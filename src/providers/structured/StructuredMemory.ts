@@ -10,7 +10,7 @@ export interface SchemaKey {
 }
 
 /** Why no provider is called. With `retryAfterSeconds`, the cause is the account's invalid answers, whatever the schema. */
-export interface Objection {
+export interface SchemaBlock {
   readonly detail: string
   readonly retryAfterSeconds?: number
 }
@@ -40,7 +40,7 @@ export class StructuredMemory {
   }
 
   /** Why the schema must not be requested now; undefined if it may. */
-  objection({ account, own }: SchemaKey, nowMs: number): Objection | undefined {
+  blockOf({ account, own }: SchemaKey, nowMs: number): SchemaBlock | undefined {
     const detail = this.#tooHard.get(own, nowMs)
     if (detail !== undefined) return { detail }
     if ((this.#strikes.get(own, nowMs) ?? 0) >= MAX_STRIKES) {

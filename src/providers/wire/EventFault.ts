@@ -6,7 +6,7 @@ import type { ProviderFault } from "../ProviderError.ts"
 export const ERROR_EVENT = "error"
 
 /** Whether an `error` member really contains an error: hosts also send an empty one beside an answer. */
-const isSaid = (error: unknown): boolean => {
+const isError = (error: unknown): boolean => {
   const object = objectOf(error)
   if (object !== undefined) return Object.keys(object).length > 0
   return Array.isArray(error) ? error.length > 0 : Boolean(error)
@@ -16,9 +16,9 @@ const isSaid = (error: unknown): boolean => {
  * The error in an event or an answer, in any of the forms that hosts use: an event with that name, an `error` member, or an object that
  * calls itself an error. Undefined when there is none.
  */
-export const errorIn = (said: JsonObject, event = ""): unknown => {
-  if (isSaid(said["error"])) return said["error"]
-  return event === ERROR_EVENT || said["object"] === ERROR_EVENT || said["type"] === ERROR_EVENT ? said : undefined
+export const errorIn = (body: JsonObject, event = ""): unknown => {
+  if (isError(body["error"])) return body["error"]
+  return event === ERROR_EVENT || body["object"] === ERROR_EVENT || body["type"] === ERROR_EVENT ? body : undefined
 }
 
 /** Interprets data that is not a JSON object: in an error event it is an error, and at the end of the body it may be truncated. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { HostQuirks } from "../../../src/platform/config/HostQuirks.ts"
 import type { HostWire } from "../../../src/platform/config/ProvidersFile.ts"
-import { offMembers, onMembers, traitsOfHost } from "../../../src/providers/openai/HostTraits.ts"
+import { reasoningOffFields, reasoningOnFields, traitsOfHost } from "../../../src/providers/openai/HostTraits.ts"
 import { candidate } from "../calls.ts"
 
 const traits = (wire: Partial<HostWire>, upstreamId = "up-1", vendor = "vendor") =>
@@ -36,10 +36,10 @@ describe("traitsOfHost", () => {
   it("turns reasoning off through the chat template on an unknown kind of host, for vendors whose templates have a switch", () => {
     const off = { chat_template_kwargs: { enable_thinking: false, thinking: false } }
     for (const vendor of ["deepseek", "z-ai", "qwen", "moonshotai"]) {
-      assert.deepStrictEqual(offMembers(traits({}, "m", vendor)), off)
-      assert.isUndefined(onMembers(traits({}, "m", vendor), "high"))
+      assert.deepStrictEqual(reasoningOffFields(traits({}, "m", vendor)), off)
+      assert.isUndefined(reasoningOnFields(traits({}, "m", vendor), "high"))
     }
-    assert.isUndefined(offMembers(traits({}, "m", "meta-llama")))
+    assert.isUndefined(reasoningOffFields(traits({}, "m", "meta-llama")))
   })
 
   it("omits sampling parameters that Moonshot's newer models reject", () => {
@@ -60,12 +60,12 @@ describe("the quirk reasoning_off", () => {
   for (const [reasoning_off, off, on] of rows) {
     it(`${JSON.stringify(reasoning_off)} sends ${JSON.stringify(off)} for off and ${JSON.stringify(on)} for on`, () => {
       const host = traits({ quirks: reasoning_off === undefined ? {} : { reasoning_off } })
-      assert.deepStrictEqual(offMembers(host), off)
-      assert.deepStrictEqual(onMembers(host, undefined), on)
+      assert.deepStrictEqual(reasoningOffFields(host), off)
+      assert.deepStrictEqual(reasoningOnFields(host, undefined), on)
     })
   }
 
   it("sends no switch beside an effort when the host accepts only one of them", () => {
-    assert.isUndefined(onMembers(traits({ kind: "openrouter" }), "low"))
+    assert.isUndefined(reasoningOnFields(traits({ kind: "openrouter" }), "low"))
   })
 })
