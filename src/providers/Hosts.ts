@@ -15,7 +15,7 @@ const clockOf = { connect: "connectMs", first_token: "firstTokenMs", idle: "idle
  * Without a fault, the answer was well-formed and empty. A fault that a caller can cause at will must not count, because it would affect
  * all other callers.
  */
-export const weigh = (
+export const failureWeightOf = (
   fault: ProviderFault | undefined,
   attemptClocks: Clocks,
   service: Clocks
@@ -47,7 +47,7 @@ export const weigh = (
 }
 
 /** The caller's limits, each of which can only shorten the service's. */
-export const shorten = (clocks: Clocks, timeouts: Timeouts): Clocks => ({
+export const withPolicyTimeouts = (clocks: Clocks, timeouts: Timeouts): Clocks => ({
   connectMs: Math.min(clocks.connectMs, timeouts.connectMs ?? Infinity),
   firstTokenMs: Math.min(clocks.firstTokenMs, timeouts.firstTokenMs ?? Infinity),
   idleMs: clocks.idleMs,

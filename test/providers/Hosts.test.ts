@@ -3,7 +3,7 @@ import { Context, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { makeMetrics } from "../../src/platform/telemetry/Metrics.ts"
 import { rules } from "../../src/providers/pool/Breaker.ts"
-import { makeHosts, weigh } from "../../src/providers/Hosts.ts"
+import { makeHosts, failureWeightOf } from "../../src/providers/Hosts.ts"
 import type { ProviderFault } from "../../src/providers/ProviderError.ts"
 import type { Clocks } from "../../src/providers/pool/AnswerClock.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
@@ -36,19 +36,19 @@ describe("the effect of a fault on a provider's breaker", () => {
   ]
   for (const [name, fault, how] of cases) {
     it(`is ${how === undefined ? "undefined" : JSON.stringify(how)} for ${name}`, () =>
-      assert.deepStrictEqual(weigh(fault, service, service), how))
+      assert.deepStrictEqual(failureWeightOf(fault, service, service), how))
   }
 
   it("is undefined when the caller's limit was shorter than the gateway's", () => {
     const late = (clock: "connect" | "first_token" | "idle" | "total"): ProviderFault => ({ _tag: "TimedOut", clock })
     const given = { connectMs: 9_999, firstTokenMs: 119_999, idleMs: 60_000, totalMs: 599_999 }
     for (const clock of ["connect", "first_token", "total"] as const) {
-      assert.deepStrictEqual(weigh(late(clock), service, service), {})
-      assert.isUndefined(weigh(late(clock), given, service))
+      assert.deepStrictEqual(failureWeightOf(late(clock), service, service), {})
+      assert.isUndefined(failureWeightOf(late(clock), given, service))
     }
-    assert.deepStrictEqual(weigh(late("idle"), given, service), {})
-    assert.isUndefined(weigh({ _tag: "Lost", detail: "X" }, given, service))
-    assert.deepStrictEqual(weigh(late("first_token"), { ...given, firstTokenMs: 120_000 }, service), {})
+    assert.deepStrictEqual(failureWeightOf(late("idle"), given, service), {})
+    assert.isUndefined(failureWeightOf({ _tag: "Lost", detail: "X" }, given, service))
+    assert.deepStrictEqual(failureWeightOf(late("first_token"), { ...given, firstTokenMs: 120_000 }, service), {})
   })
 })
 

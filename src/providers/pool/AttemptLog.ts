@@ -5,11 +5,11 @@ import { type Price, providerCost } from "../../domain/Pricing.ts"
 import { type PromptUsage, type TokenUsage, type CallUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import type { AttemptRecord } from "./AttemptRecord.ts"
-import { attemptsOf, isFiltered, placeOf } from "./PoolError.ts"
+import { attemptsOf, isFiltered, providerAndModelOf } from "./PoolError.ts"
 import type { AdmittedCandidate } from "./PoolState.ts"
 
 /** How an attempt ended without serving: with a fault, with a well-formed answer that is empty, or because the gateway left it. */
-export type AttemptFailure = ProviderFault | "empty" | "left"
+export type AttemptFailure = ProviderFault | "empty" | "abandoned"
 
 /** What had arrived of an answer when its attempt ended. */
 export interface PartialAnswer {
@@ -28,7 +28,7 @@ export type EstimateUse<P extends Price> = (candidate: Candidate<P>, arrived: Pa
  */
 const mayBill = (end: AttemptFailure, { output, prompt }: PartialAnswer): boolean => {
   const anything = output !== undefined || prompt !== undefined
-  if (end === "empty" || end === "left") return true
+  if (end === "empty" || end === "abandoned") return true
   switch (end._tag) {
     case "Unreachable":
     case "Unauthorized":
@@ -114,7 +114,7 @@ export class AttemptLog<P extends Price> {
   /** Records a candidate that could not be called at all. */
   uncalled(candidate: Candidate<P>): void {
     const now = performance.now()
-    this.#before.push({ ...placeOf(candidate), startedAt: now, endedAt: now })
+    this.#before.push({ ...providerAndModelOf(candidate), startedAt: now, endedAt: now })
   }
 
   /** Records the end of an attempt that served no answer, and returns its provider and model. */
@@ -123,15 +123,15 @@ export class AttemptLog<P extends Price> {
     const running = this.#running.get(admitted)
     const endedAt = performance.now()
     const cost = running && attemptCost(candidate, how, running.record, this.#estimateUse)
-    const timed = { ...placeOf(candidate), startedAt: running?.startedAt ?? endedAt, endedAt }
+    const timed = { ...providerAndModelOf(candidate), startedAt: running?.startedAt ?? endedAt, endedAt }
     this.#before.push(cost === undefined ? timed : { ...timed, cost })
     this.#running.delete(admitted)
-    return placeOf(candidate)
+    return providerAndModelOf(candidate)
   }
 
   /** All attempts, of which this one served. */
   served(admitted: AdmittedCandidate<P>): ReadonlyArray<Attempt> {
     const startedAt = this.#running.get(admitted)?.startedAt ?? performance.now()
-    return attemptsOf(this.#before, { ...placeOf(admitted.candidate), startedAt, outcome: "served" })
+    return attemptsOf(this.#before, { ...providerAndModelOf(admitted.candidate), startedAt, outcome: "served" })
   }
 }

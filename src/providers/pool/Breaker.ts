@@ -128,7 +128,7 @@ export class Breaker {
   }
 
   /** Records an attempt that was abandoned, or says nothing about the provider. It frees the place of a probe. */
-  left(permit: number): void {
+  abandoned(permit: number): void {
     if (permit === this.#epoch && this.#state === "half_open") this.#setState("open")
   }
 

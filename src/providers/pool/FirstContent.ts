@@ -170,14 +170,14 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   const firstTokenMs = over || collected === true ? undefined : now - startedAt
   if (firstTokenMs !== undefined) context.record.firstContent()
   context.record.note(pulled)
-  const end = (outcome: "ok" | "left" | ProviderError) => {
-    const endedAt = outcome === "left" ? undefined : clock.currentTimeMillisUnsafe()
+  const end = (outcome: "ok" | "abandoned" | ProviderError) => {
+    const endedAt = outcome === "abandoned" ? undefined : clock.currentTimeMillisUnsafe()
     const fault = outcome instanceof ProviderError ? outcome : "ok"
     if (sample(endedAt, fault, firstTokenMs)) context.ended(fault === "ok" ? undefined : fault.fault)
   }
   yield* Scope.addFinalizerExit(scope, (exit) =>
     Effect.sync(() => {
-      end(over ? "ok" : "left")
+      end(over ? "ok" : "abandoned")
       if (Exit.hasInterrupts(exit)) context.record.cancelled()
       else context.record.served()
     })

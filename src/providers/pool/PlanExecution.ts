@@ -2,7 +2,7 @@ import type { Clock } from "effect"
 import type { Attempt, Candidate } from "../../domain/Plan.ts"
 import type { Price } from "../../domain/Pricing.ts"
 import { millisOf } from "../../platform/Monotonic.ts"
-import { type Host, shorten, weigh } from "../Hosts.ts"
+import { type Host, withPolicyTimeouts, failureWeightOf } from "../Hosts.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import type { WorkCall } from "../Provider.ts"
 import type { Clocks, AnswerClock, AnswerKind } from "./AnswerClock.ts"
@@ -14,12 +14,12 @@ import type { AttemptContext } from "./FirstContent.ts"
 import {
   type FailedAttempt,
   pauseOf,
-  placeOf,
+  providerAndModelOf,
   PoolError,
   reasonOf,
   isAnsweredEmpty,
-  isAnsweredLost,
-  isAnsweredOff,
+  isResultLost,
+  isSchemaViolation,
   uncalledReason
 } from "./PoolError.ts"
 import type { AdmittedCandidate, HedgedPair, PoolState } from "./PoolState.ts"
@@ -56,11 +56,11 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
   readonly #failures: Array<FailedAttempt> = []
   readonly #log: AttemptLog<P>
   /** Created when first needed, which is rare. */
-  #worthMore: Map<Candidate<P>, AdmittedCandidate<P>> | undefined
+  #retryable: Map<Candidate<P>, AdmittedCandidate<P>> | undefined
   #toRetry: AdmittedCandidate<P> | undefined
   #begun = 0
   #retries = 0
-  #askedAgain = false
+  #retriedConnection = false
   /** Whether a candidate was left out because its provider has reached its bound on cost for today. */
   #spent = false
 
@@ -72,7 +72,7 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
     this.kind = kind
     this.#clock = clock
     this.#chance = chance
-    this.#clocks = shorten(shared.clocks, plan.policy.timeouts)
+    this.#clocks = withPolicyTimeouts(shared.clocks, plan.policy.timeouts)
     const now = millisOf(clock)
     this.#deadline = now + this.#clocks.totalMs
     this.#queue = plan.policy.allowFallbacks ? [...plan.candidates] : [plan.candidates[0]]
@@ -121,7 +121,7 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
       call: traceHeaders === undefined ? attemptCall : { ...attemptCall, traceHeaders },
       observe,
       record,
-      blames: (fault) => weigh(fault, attemptCall.clocks, this.#shared.clocks) !== undefined,
+      blames: (fault) => failureWeightOf(fault, attemptCall.clocks, this.#shared.clocks) !== undefined,
       ended: (fault) => {
         if (fault === undefined && times !== undefined) {
           this.#shared.times.answered(times, millisOf(this.#clock) - startedAt, this.#clock)
@@ -135,7 +135,7 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
 
   #answerKind(candidate: Candidate<P>): AnswerKind | undefined {
     const kind = this.kind.answerOf(candidate, this.call)
-    return kind && { ...kind, ...placeOf(candidate) }
+    return kind && { ...kind, ...providerAndModelOf(candidate) }
   }
 
   /** The caller's own limit or, while another candidate is left, one derived from the usual duration of such answers. */
@@ -157,14 +157,14 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
     const stops = provider.stopsBillingOnAbort && beside?.host.provider.stopsBillingOnAbort !== false
     this.#begun += 1
     this.#log.begun(admitted, record)
-    if (this.#worthMore?.has(candidate) === true) this.#shared.metrics.provider.retried(provider.id)
+    if (this.#retryable?.has(candidate) === true) this.#shared.metrics.provider.retried(provider.id)
     else if (beside === undefined) host.budget.requested()
     this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops, beginsAlone: beside === undefined })
   }
 
   /** Drops the prepared attempt, because this provider does not do such work. */
   unable(admitted: AdmittedCandidate<P>): void {
-    this.left(admitted)
+    this.abandoned(admitted)
     const now = millisOf(this.#clock)
     this.upcoming = this.#nextInPlan(now) ?? this.#lastResort(now)
     this.waitMs = this.upcoming === undefined ? this.#planRetry(now) : undefined
@@ -176,9 +176,9 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
   }
 
   /** Records an abandoned attempt: the client disconnected, or another attempt was faster. */
-  left(admitted: AdmittedCandidate<P>): void {
-    admitted.breaker?.left(admitted.permit)
-    if (this.#log.isRunning(admitted)) this.#log.end(admitted, "left")
+  abandoned(admitted: AdmittedCandidate<P>): void {
+    admitted.breaker?.abandoned(admitted.permit)
+    if (this.#log.isRunning(admitted)) this.#log.end(admitted, "abandoned")
   }
 
   /** Records the attempt that served, and the ones before it. */
@@ -192,13 +192,13 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
   failed(admitted: AdmittedCandidate<P>, { call, record }: AttemptContext<C>, fault: ProviderFault | undefined): void {
     this.#note(admitted, fault)
     const now = millisOf(this.#clock)
-    const isOver = isAnsweredEmpty(this.#failures) || this.#failures.some(({ fault }) => isAnsweredLost(fault))
+    const isOver = isAnsweredEmpty(this.#failures) || this.#failures.some(({ fault }) => isResultLost(fault))
     const goesOn = now < this.#deadline && !isOver
     this.upcoming = goesOn ? this.#nextInPlan(now) : undefined
     const isGone = fault?._tag === "Unreachable" && !this.#isLeftOut(admitted.candidate)
-    if (goesOn && this.upcoming === undefined && isGone && !this.#askedAgain) {
+    if (goesOn && this.upcoming === undefined && isGone && !this.#retriedConnection) {
       // A dead keep-alive connection looks like a failed connection, so the breaker counts only the outcome of the retry.
-      this.#askedAgain = true
+      this.#retriedConnection = true
       this.upcoming = admitted
     } else this.#blame(admitted, call.clocks, fault)
     if (goesOn) this.upcoming ??= this.#lastResort(now)
@@ -207,7 +207,7 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
   }
 
   /** Records an attempt without content while the other one is running or has served. */
-  fellBehind(
+  pairedAttemptFailed(
     { first, hedge }: HedgedPair<P>,
     admitted: AdmittedCandidate<P>,
     { call, record }: AttemptContext<C>,
@@ -248,9 +248,9 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
    * time it had; otherwise they would forget how slow it can be. That time is a lower bound for the first token of a stream, or for a
    * complete answer. The duration of the whole stream is unknown.
    */
-  outran({ first, hedge }: HedgedPair<P>, winner: AdmittedCandidate<P>, elapsedMs: number | undefined): void {
+  hedgeDecided({ first, hedge }: HedgedPair<P>, winner: AdmittedCandidate<P>, elapsedMs: number | undefined): void {
     const loser = winner === first ? hedge : first
-    const place = this.#log.end(loser, "left")
+    const place = this.#log.end(loser, "abandoned")
     this.#hedged(hedge, winner === hedge ? "won" : "lost", winner)
     if (loser === hedge || elapsedMs === undefined) return
     const [firstTokenMs, durationMs] = this.kind.stream ? [elapsedMs, undefined] : [undefined, elapsedMs]
@@ -305,7 +305,7 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
       if (host === undefined) {
         this.#log.uncalled(candidate)
         const fault = { _tag: "Unreachable", detail: "no such provider" } as const
-        this.#failures.push({ ...placeOf(candidate), fault })
+        this.#failures.push({ ...providerAndModelOf(candidate), fault })
         continue
       }
       const breaker = this.#breakerOf(host, candidate)
@@ -333,12 +333,12 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
 
   #note(admitted: AdmittedCandidate<P>, fault: ProviderFault | undefined): void {
     this.#failures.push({ ...this.#log.end(admitted, fault ?? "empty"), fault })
-    if (isAnsweredOff(fault)) this.#leaveToNative()
+    if (isSchemaViolation(fault)) this.#dropEnforcedCandidates()
     const isTransient = fault?._tag === "Unreachable" || pauseOf(fault) !== undefined
     if (admitted.breaker !== undefined && isTransient && !this.#isLeftOut(admitted.candidate)) {
-      this.#worthMore ??= new Map()
-      this.#worthMore.set(admitted.candidate, admitted)
-    } else this.#worthMore?.delete(admitted.candidate)
+      this.#retryable ??= new Map()
+      this.#retryable.set(admitted.candidate, admitted)
+    } else this.#retryable?.delete(admitted.candidate)
   }
 
   /**
@@ -346,17 +346,17 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
    * checked.
    */
   #isLeftOut(candidate: Candidate<P>): boolean {
-    return this.#failures.some(({ fault }) => isAnsweredOff(fault)) && this.#isEnforced(candidate)
+    return this.#failures.some(({ fault }) => isSchemaViolation(fault)) && this.#isEnforced(candidate)
   }
 
   /** From here on, the execution uses only candidates that guarantee the schema themselves. */
-  #leaveToNative(): void {
+  #dropEnforcedCandidates(): void {
     const native = this.#queue.filter((candidate) => !this.#isEnforced(candidate))
     this.#queue.splice(0, Infinity, ...native)
-    const rested = this.#passedOver.filter(({ candidate }) => !this.#isEnforced(candidate))
-    this.#passedOver.splice(0, Infinity, ...rested)
-    for (const candidate of this.#worthMore?.keys() ?? []) {
-      if (this.#isEnforced(candidate)) this.#worthMore?.delete(candidate)
+    const remaining = this.#passedOver.filter(({ candidate }) => !this.#isEnforced(candidate))
+    this.#passedOver.splice(0, Infinity, ...remaining)
+    for (const candidate of this.#retryable?.keys() ?? []) {
+      if (this.#isEnforced(candidate)) this.#retryable?.delete(candidate)
     }
   }
 
@@ -370,8 +370,8 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
       if (kind !== undefined) this.#shared.times.timedOut(kind, attemptClocks.answer.ms, this.#clock)
     }
     if (breaker === undefined) return
-    const how = weigh(fault, attemptClocks, this.#shared.clocks)
-    if (how === undefined) breaker.left(permit)
+    const how = failureWeightOf(fault, attemptClocks, this.#shared.clocks)
+    if (how === undefined) breaker.abandoned(permit)
     else breaker.failed(permit, millisOf(this.#clock), this.#chance(), how)
   }
 
@@ -381,7 +381,7 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
     const backoff = this.#chance() * BACKOFF_MS * 2 ** this.#retries
     let soonest: AdmittedCandidate<P> | undefined
     let wait = Math.min(MAX_WAIT_MS, this.#deadline - now)
-    for (const admitted of this.#worthMore?.values() ?? []) {
+    for (const admitted of this.#retryable?.values() ?? []) {
       const inMs = Math.max(0, (admitted.breaker?.availableAt() ?? 0) - now) + backoff
       if (inMs >= wait) continue
       wait = inMs

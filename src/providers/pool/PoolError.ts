@@ -39,7 +39,7 @@ export const pauseOf = (fault: ProviderFault | undefined): number | undefined =>
   fault?._tag === "RateLimited" || fault?._tag === "ServerError" ? fault.retryAfterSeconds : undefined
 
 /** The reason when no provider was called because all of them failed recently. */
-export const restingReason = (waitMs: number): Reason => ({
+export const breakersOpenReason = (waitMs: number): Reason => ({
   _tag: "NoProviderAvailable",
   detail: "The circuit breakers of all providers for this request are open because of recent failures; try again later",
   retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000))
@@ -64,7 +64,7 @@ const unableReason: Reason = {
  * was left out because of a bound on its cost.
  */
 export const uncalledReason = (waits: ReadonlyArray<number>, spent: boolean): Reason => {
-  if (waits.length > 0) return restingReason(Math.min(...waits))
+  if (waits.length > 0) return breakersOpenReason(Math.min(...waits))
   return spent ? spentReason(Date.now()) : unableReason
 }
 
@@ -97,11 +97,11 @@ export const isAnsweredEmpty = (failures: ReadonlyArray<FailedAttempt>): boolean
  * Whether to skip candidates with answers that would have to be checked: the schema may be the cause, and the operator pays for each
  * answer.
  */
-export const isAnsweredOff = (fault: ProviderFault | undefined): boolean =>
+export const isSchemaViolation = (fault: ProviderFault | undefined): boolean =>
   fault?._tag === "OffSchema" || fault?._tag === "SchemaRefused"
 
 /** Whether to stop, because the work was already done and its result is lost. */
-export const isAnsweredLost = (
+export const isResultLost = (
   fault: ProviderFault | undefined
 ): fault is Extract<ProviderFault, { readonly _tag: "Lost" }> => fault?._tag === "Lost"
 
@@ -120,7 +120,7 @@ export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
   const refusal = refusalReason(decisive)
   if (refusal !== undefined) return refusal
   if (decisive?.fault?._tag === "SchemaRefused") return schemaReason(decisive.fault)
-  const param = failures.map(({ fault }) => fault).find(isAnsweredLost)?.param
+  const param = failures.map(({ fault }) => fault).find(isResultLost)?.param
   if (param !== undefined) return tooLongReason(param)
   if (last?._tag === "TimedOut" && failures.every(({ fault }) => fault?._tag === "TimedOut")) {
     return { _tag: "UpstreamTimeout", clock: last.clock }
@@ -205,4 +205,7 @@ const describe = (fault: ProviderFault | undefined): string => {
 }
 
 /** The provider and the model of a candidate. */
-export const placeOf = ({ model, offer }: Candidate<Price>) => ({ provider: offer.provider, model: model.id })
+export const providerAndModelOf = ({ model, offer }: Candidate<Price>) => ({
+  provider: offer.provider,
+  model: model.id
+})

@@ -228,7 +228,7 @@ const runAttempt = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends W
   const watched = Effect.onInterrupt(attempt, () =>
     Effect.sync(() => {
       context.record.cancelled()
-      execution.left(admitted)
+      execution.abandoned(admitted)
     })
   )
   return Effect.match(watched, {
@@ -293,16 +293,16 @@ const askHedged = Effect.fnUntraced(function* <A, R>(
     const other = ended.admitted === first ? quick : slow
     const pair = { first, hedge }
     if (answerIn(ended) === undefined) {
-      execution.fellBehind(pair, ended.admitted, ended.context, faultOf(ended))
+      execution.pairedAttemptFailed(pair, ended.admitted, ended.context, faultOf(ended))
       return yield* Fiber.join(other)
     }
     const late = other.pollUnsafe()
     const lateAnswer = late !== undefined && Exit.isSuccess(late) ? answerIn(late.value) : undefined
     if (late !== undefined && Exit.isSuccess(late) && lateAnswer === undefined) {
-      execution.fellBehind(pair, late.value.admitted, late.value.context, faultOf(late.value))
+      execution.pairedAttemptFailed(pair, late.value.admitted, late.value.context, faultOf(late.value))
       return ended
     }
-    execution.outran(
+    execution.hedgeDecided(
       pair,
       ended.admitted,
       lateAnswer === undefined ? clock.currentTimeMillisUnsafe() - startedAt : undefined

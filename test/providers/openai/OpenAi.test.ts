@@ -2,7 +2,7 @@ import type { LLMock } from "@copilotkit/aimock"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
-import { weigh } from "../../../src/providers/Hosts.ts"
+import { failureWeightOf } from "../../../src/providers/Hosts.ts"
 import { makeOpenAi, type OpenAiOptions } from "../../../src/providers/openai/OpenAi.ts"
 import { asked } from "../../support/Conversations.ts"
 import type { ChatCall } from "../../../src/providers/Provider.ts"
@@ -186,7 +186,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
         yield* Effect.sleep(300)
         const fault = yield* faultOf(Effect.forever(nextOf(source)))
         assert.deepInclude(fault, { _tag: "TimedOut", clock: "total" })
-        assert.isUndefined(weigh(fault, clocks, clocks))
+        assert.isUndefined(failureWeightOf(fault, clocks, clocks))
       }).pipe(Effect.scoped)
     )
 

@@ -52,7 +52,7 @@ describe("the cost of an attempt that served no answer", () => {
       fault("Broken"),
       fault("Lost"),
       "empty",
-      "left"
+      "abandoned"
     ]
     for (const one of worked) assert.deepStrictEqual(costOf(one, []), estimated(10, 0), JSON.stringify(one))
   })
@@ -62,7 +62,7 @@ describe("the cost of an attempt that served no answer", () => {
       { _tag: "PromptUsage", usage: { input: 33, cached: 0, cacheWrite: 0 } },
       { _tag: "Text", text: "four" }
     ]
-    assert.deepStrictEqual(costOf("left", events), estimated(33, 4))
+    assert.deepStrictEqual(costOf("abandoned", events), estimated(33, 4))
     assert.deepStrictEqual(costOf(fault("ServerError"), events.slice(0, 1)), estimated(33, 0))
   })
 
@@ -79,6 +79,6 @@ describe("the cost of an attempt that served no answer", () => {
 
   it("is unknown without the provider's prices and without an estimate", () => {
     assert.isUndefined(costOf(fault("Broken"), undefined, plain))
-    assert.isUndefined(attemptCost(costed, "left", { arrived: undefined }, undefined))
+    assert.isUndefined(attemptCost(costed, "abandoned", { arrived: undefined }, undefined))
   })
 })

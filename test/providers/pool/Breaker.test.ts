@@ -67,7 +67,7 @@ describe("a breaker", () => {
 
   it("frees the slot of an abandoned or silent probe", () => {
     const breaker = opened()
-    breaker.left(permitted(breaker.admit(rules.firstOpenMs)))
+    breaker.abandoned(permitted(breaker.admit(rules.firstOpenMs)))
     assert.isDefined(breaker.admit(rules.firstOpenMs))
     assert.isUndefined(breaker.admit(rules.firstOpenMs + rules.probePatienceMs - 1))
     assert.isDefined(breaker.admit(rules.firstOpenMs + rules.probePatienceMs))
@@ -176,7 +176,7 @@ describe("a breaker", () => {
     assert.strictEqual(breaker.state, "open")
     const probe = permitted(breaker.admit(rules.firstOpenMs))
     breaker.failed(early, rules.firstOpenMs, 0)
-    breaker.left(early)
+    breaker.abandoned(early)
     assert.strictEqual(breaker.state, "half_open")
     breaker.answered(probe, rules.firstOpenMs)
     breaker.succeeded(probe, rules.firstOpenMs)
@@ -206,7 +206,7 @@ class Model {
     return true
   }
 
-  end(epoch: number, now: number, how: FailureDetails | "ok" | "left"): void {
+  end(epoch: number, now: number, how: FailureDetails | "ok" | "abandoned"): void {
     const own = epoch === this.epoch
     if (how === "ok") {
       if (own && this.state === "half_open") this.#close(now)
@@ -214,7 +214,7 @@ class Model {
         this.row = 0
         this.ended.push({ at: now, failed: false })
       }
-    } else if (how === "left") {
+    } else if (how === "abandoned") {
       if (own && this.state === "half_open") this.state = "open"
     } else this.#fail(own, now, how)
   }
@@ -286,10 +286,18 @@ describe("a random history of a breaker", () => {
         } else {
           const [{ epoch, permit } = { epoch: 0, permit: 0 }] = running.splice(random.below(running.length), 1)
           const how = random.chance(failures)
-            ? random.pick<FailureDetails | "left">([{}, {}, {}, {}, { pauseMs: 7_000 }, { atOnce: true }, "left"])
+            ? random.pick<FailureDetails | "abandoned">([
+                {},
+                {},
+                {},
+                {},
+                { pauseMs: 7_000 },
+                { atOnce: true },
+                "abandoned"
+              ])
             : "ok"
           if (how === "ok") breaker.succeeded(permit, now)
-          else if (how === "left") breaker.left(permit)
+          else if (how === "abandoned") breaker.abandoned(permit)
           else breaker.failed(permit, now, 0, how)
           model.end(epoch, now, how)
         }

@@ -3,11 +3,11 @@ import {
   attemptsOf,
   filteredFault,
   isAnsweredEmpty,
-  isAnsweredLost,
-  isAnsweredOff,
+  isResultLost,
+  isSchemaViolation,
   pauseOf,
   reasonOf,
-  restingReason
+  breakersOpenReason
 } from "../../../src/providers/pool/PoolError.ts"
 
 const at = (provider: string) => ({ provider, model: "model-1", startedAt: 1 })
@@ -26,7 +26,7 @@ describe("the error of failed attempts", () => {
 
   it("states the wait for open breakers in whole seconds, at least one", () => {
     const seconds = [-5, 0, 1, 1_000, 1_001, 60_000].map((ms) => {
-      const reason = restingReason(ms)
+      const reason = breakersOpenReason(ms)
       return reason._tag === "NoProviderAvailable" ? reason.retryAfterSeconds : undefined
     })
     assert.deepStrictEqual(seconds, [1, 1, 1, 1, 2, 60])
@@ -76,7 +76,7 @@ describe("the error of failed attempts", () => {
     const lost = { ...at("b"), fault: { _tag: "Lost", detail: "X" } } as const
     const detail = "a: refused the request; b: lost answer"
     assert.deepStrictEqual(reasonOf([down, lost]), { _tag: "UpstreamError", detail })
-    assert.deepStrictEqual([undefined, down.fault, lost.fault].map(isAnsweredLost), [false, false, true])
+    assert.deepStrictEqual([undefined, down.fault, lost.fault].map(isResultLost), [false, false, true])
   })
 
   it("names the caller's field that made an answer too long", () => {
@@ -95,7 +95,7 @@ describe("the error of failed attempts", () => {
       detail: "a: the answer did not meet the schema (#/a: type); b: broken connection"
     })
     const refused = { _tag: "SchemaRefused", field: "f", detail: "a `$ref` must have a target in the schema" } as const
-    const offs = [undefined, broken.fault, off.fault, refused].map(isAnsweredOff)
+    const offs = [undefined, broken.fault, off.fault, refused].map(isSchemaViolation)
     assert.deepStrictEqual(offs, [false, false, true, true])
     const message =
       "must be a schema that the gateway can check, because these models do not guarantee it: a `$ref` must have a target in the schema"
