@@ -74,16 +74,22 @@ export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string
 const RPC_PARSE_ERROR = -32_700
 const RPC_SERVER_ERROR = -32_000
 
-/** A failure as the JSON-RPC error that answers the message with this id. Its `data` is the whole envelope. */
-export const rpcErrorOf = (body: ErrorBody, id: string | number | null): object => ({
-  jsonrpc: "2.0",
-  id,
-  error: {
-    code: body.error.code === "invalid_json" ? RPC_PARSE_ERROR : RPC_SERVER_ERROR,
-    message: body.error.message,
-    data: body
-  }
+/** The code of a JSON-RPC error, and the members of its `data` besides the envelope. */
+interface RpcCode {
+  readonly code: number
+  readonly data?: object | undefined
+}
+
+const rpcCodeOf = ({ error }: ErrorBody): RpcCode => ({
+  code: error.code === "invalid_json" ? RPC_PARSE_ERROR : RPC_SERVER_ERROR
 })
+
+/** A failure as the JSON-RPC error that answers the message with this id. Its `data` is the whole envelope. */
+export const rpcErrorOf = (
+  body: ErrorBody,
+  id: string | number | null,
+  { code, data }: RpcCode = rpcCodeOf(body)
+): object => ({ jsonrpc: "2.0", id, error: { code, message: body.error.message, data: { ...data, ...body } } })
 
 /** The error body in each form. */
 export const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: string) => object>> = {

@@ -19,7 +19,7 @@ import { Usage } from "../usage/Usage.ts"
 import type { ToolOf } from "./Tool.ts"
 
 /** The failure that a caller gets when the store cannot be reached. */
-const withStoreFailures = <A, E extends { readonly _tag: string }>(
+export const withStoreFailures = <A, E extends { readonly _tag: string }>(
   read: Effect.Effect<A, E | Failure>
 ): Effect.Effect<A, Failure> =>
   Effect.mapError(read, (error) =>

@@ -10,12 +10,13 @@ import { type Credential, eitherOf, makeAuthenticated, makeCounter, labelRequest
 import { readJsonText } from "../http/edge/Body.ts"
 import { makeRefuse } from "../http/edge/Edge.ts"
 import { Exchange } from "../http/edge/Exchange.ts"
-import { bodyOf, logFailure, respond, rpcErrorOf } from "../http/Failures.ts"
+import { bodyOf, headersOf, logFailure, markFailedResponse, respond, rpcErrorOf } from "../http/Failures.ts"
 import { withKeepAlive } from "../http/edge/KeepAlive.ts"
 import { McpEndpoint, type OTHER_METHODS } from "../http/edge/Mcp.ts"
 import { MCP_PATH } from "../http/edge/KnownPaths.ts"
 import { isOwnHost, isOwnOrigin } from "./Hosts.ts"
 import { type McpCall, PresentCall } from "./McpCall.ts"
+import { failureOfRpc, type RpcError, rpcErrorIn } from "./RpcErrors.ts"
 import { McpSessions, DEFAULT_REVISION } from "./Sessions.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -117,9 +118,30 @@ const innerSessions = ({ end, post }: ServerHandlers) => ({
     withRequest((request) => Effect.asVoid(answerTo(end, withText(request, { [SESSION]: inner }, ""))))
 })
 
-/** An answer of the server with a JSON-RPC error if it lacks a body, as some of its refusals do. */
-const explained = (response: Response, exchange: Exchange, id: string | number | null): Response => {
+/** The most bytes of an answer in which the endpoint looks for an error. Results may be longer; the server's errors are not. */
+const MAX_ERROR_BYTES = 16_384
+
+/** The JSON-RPC error in an answer of the server, if it is one without the envelope. */
+const errorIn = ({ body }: Response): RpcError | undefined => {
+  if (body._tag !== "Uint8Array" || body.body.length > MAX_ERROR_BYTES) return undefined
+  const text = new TextDecoder().decode(body.body)
+  return text.startsWith("{") && text.includes('"error":') ? rpcErrorIn(text) : undefined
+}
+
+/** An answer of the server whose error, if it is one, contains the envelope. Some of the server's refusals have no body. */
+const explained = (response: Response, exchange: Exchange, message: unknown): Response => {
   const { body, status } = response
+  const id = idOf(message)
+  const error = errorIn(response)
+  if (error !== undefined) {
+    const failed = failureOfRpc(error, message)
+    markFailedResponse(failed, exchange)
+    const headers = status < 400 ? {} : headersOf(failed)
+    return HttpServerResponse.jsonUnsafe(rpcErrorOf(bodyOf(failed), id, error), {
+      status,
+      headers: { ...response.headers, ...headers }
+    })
+  }
   if (body._tag !== "Empty" || status < 400) return response
   switch (status) {
     case 404:
@@ -264,7 +286,7 @@ export const makeEndpoint = (server: ServerHandlers) =>
           exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
           return serve({ principal, exchange, headers: request.headers }, request, text)
         }).pipe(
-          Effect.map((response) => explained(response, exchange, id)),
+          Effect.map((response) => explained(response, exchange, value)),
           Effect.catch((failed) => Effect.as(logFailure(failed, exchange), refusal(failed, exchange, id))),
           toolIn(value) === undefined ? identity : withKeepAlive
         )

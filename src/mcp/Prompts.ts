@@ -2,9 +2,29 @@
 import { Effect, Schema } from "effect"
 import { McpServer } from "effect/ai"
 import { Catalogue } from "../catalogue/Catalogue.ts"
+import { decoder } from "../dialects/Decode.ts"
+import { withRpcErrors } from "./RpcErrors.ts"
 
 /** The most suggestions for one argument, by the protocol. */
 const MAX_SUGGESTIONS = 100
+
+type Register = typeof McpServer.registerPrompt
+
+/** Registers a prompt and checks its arguments first, because the library's check answers with the text of a schema error. */
+const register: Register = (options) =>
+  Effect.gen(function* () {
+    const server = yield* McpServer.McpServer
+    const decode = decoder(Schema.Struct(options.parameters ?? {}), { strict: false, whole: "arguments" })
+    const adding = {
+      ...server,
+      addPrompt: (prompt: Parameters<typeof server.addPrompt>[0]) =>
+        server.addPrompt({
+          ...prompt,
+          handle: (given) => Effect.andThen(withRpcErrors(Effect.fromResult(decode(given))), prompt.handle(given))
+        })
+    }
+    return yield* Effect.provideService(McpServer.registerPrompt(options), McpServer.McpServer, adding)
+  })
 
 const secondOpinion = Effect.gen(function* () {
   const catalogue = yield* Catalogue
@@ -17,7 +37,7 @@ const secondOpinion = Effect.gen(function* () {
         .slice(0, MAX_SUGGESTIONS)
         .map(({ id }) => id)
     })
-  return yield* McpServer.registerPrompt({
+  return yield* register({
     name: "second_opinion",
     title: "Get a second opinion",
     description: "Ask another model the same question, and compare its answer with your own.",
@@ -39,7 +59,7 @@ const secondOpinion = Effect.gen(function* () {
   })
 })
 
-const spendingReport = McpServer.registerPrompt({
+const spendingReport = register({
   name: "spending_report",
   title: "Report the spending",
   description: "Say what the account spent, on which models, and how to spend less.",

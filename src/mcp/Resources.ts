@@ -1,15 +1,18 @@
 /** The resources that a client can read without a tool: the list of models, receipts by request, and the documentation. */
-import { Effect } from "effect"
+import { Context, Effect, Schema } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
-import { RequestId } from "../../schemas/Ids.ts"
+import { REQUEST_ID_FORM, RequestId } from "../../schemas/Ids.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
 import { toWire } from "../catalogue/Listing.ts"
 import { LiveFigures } from "../catalogue/LiveFigures.ts"
+import { failure, invalid } from "../domain/Failure.ts"
 import { documentationPages } from "../http/handlers/Documentation.ts"
 import { mcpCall } from "./McpCall.ts"
 import { receiptOf } from "../http/handlers/Requests.ts"
 import { Requests } from "../usage/Requests.ts"
+import { withStoreFailures } from "./Account.ts"
 import { shortOf } from "./Catalogue.ts"
+import { withRpcErrors } from "./RpcErrors.ts"
 
 const SCHEME = "tollgate://"
 
@@ -35,21 +38,35 @@ const modelList = Effect.gen(function* () {
   })
 })
 
-const requestId = McpSchema.param("request_id", RequestId)
+const RECEIPTS = `${SCHEME}requests/`
 
+const isRequestId = Schema.is(RequestId)
+
+/** Adds the template itself, because `registerResource` answers an unknown request with an internal error. */
 const receipts = Effect.gen(function* () {
   const requests = yield* Requests
-  return yield* McpServer.registerResource`tollgate://requests/${requestId}`({
-    name: "Receipt",
-    description: "The receipt of a paid request, by its `request_id`.",
-    mimeType: "application/json",
-    content: (uri, id) =>
-      Effect.gen(function* () {
-        const { principal } = yield* mcpCall
-        const row = yield* requests.find(principal.accountId, id)
-        if (row === undefined) return yield* new McpSchema.InvalidParams({ message: `There is no request ${id}` })
-        return jsonAt(uri, receiptOf(row))
-      })
+  const server = yield* McpServer.McpServer
+  yield* server.addResourceTemplate({
+    template: new McpSchema.ResourceTemplate({
+      uriTemplate: `${RECEIPTS}{request_id}`,
+      name: "Receipt",
+      description: "The receipt of a paid request, by its `request_id`.",
+      mimeType: "application/json"
+    }),
+    annotations: Context.empty(),
+    // The router takes a colon for a parameter unless it is doubled.
+    routerPath: `${RECEIPTS.replace(":", "::")}:0`,
+    completions: {},
+    handle: (uri, [id = ""]) =>
+      withRpcErrors(
+        Effect.gen(function* () {
+          if (!isRequestId(id)) return yield* invalid("uri", `must be ${RECEIPTS} followed by ${REQUEST_ID_FORM}`)
+          const { principal } = yield* mcpCall
+          const row = yield* withStoreFailures(requests.find(principal.accountId, id))
+          if (row === undefined) return yield* failure({ _tag: "NotFound", what: "request", id, param: "uri" })
+          return jsonAt(uri, receiptOf(row))
+        })
+      )
   })
 })
 

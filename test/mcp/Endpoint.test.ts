@@ -133,6 +133,45 @@ describe("/mcp", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("answers refusals of its library with the envelope, the header about retries and the code of JSON-RPC", () =>
+    Effect.gen(function* () {
+      const { account, origin } = yield* startService()
+      const { inferenceKey } = yield* account()
+      const session = { "mcp-session-id": yield* openSession(origin, inferenceKey) }
+      const refused = (message: object, headers: Record<string, string>) =>
+        Effect.gen(function* () {
+          const response = yield* send(origin, inferenceKey, message, headers)
+          const { error, id } = yield* json(response)
+          assert.strictEqual(id, 7)
+          assert.sameMembers(Object.keys(error), ["code", "message", "data"])
+          assert.strictEqual(error.message, error.data.error.message)
+          return [response.status, response.headers.get("x-should-retry"), error.code, error.message]
+        })
+      assert.deepStrictEqual(yield* refused(list, {}), [
+        400,
+        "false",
+        -32_600,
+        "`MCP-Session-Id` is required; send initialize to open a session."
+      ])
+      const other = { ...session, "mcp-protocol-version": "1999" }
+      const [status, , code, message] = yield* refused(list, other)
+      assert.deepStrictEqual([status, code], [400, -32_022])
+      assert.match(message, /^`MCP-Protocol-Version` must be one of 2026-07-28, .*; got "1999"\.$/)
+      assert.deepStrictEqual(yield* refused({ ...list, method: "tools/call", params: { name: "nothing" } }, session), [
+        200,
+        null,
+        -32_602,
+        "There is no tool nothing."
+      ])
+      assert.deepStrictEqual(yield* refused({ ...list, method: "tools/call", params: {} }, session), [
+        200,
+        null,
+        -32_602,
+        "`name` is required."
+      ])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("answers invalid messages in JSON-RPC, and other HTTP methods with the allowed ones", () =>
     Effect.gen(function* () {
       const { account, origin } = yield* startService()

@@ -51,7 +51,26 @@ describe("resources", () => {
           (error: Error) => error.message
         )
       )
-      assert.match(refused, /There is no request req_|not found/i)
+      assert.include(refused, `There is no request ${paid.request_id}.`)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("name the `uri` that is not one of a receipt, with the envelope", () =>
+    Effect.gen(function* () {
+      const { client } = yield* open
+      const refused = yield* Effect.promise(() =>
+        client.readResource({ uri: "tollgate://requests/x" }).then(
+          () => undefined,
+          (error: { readonly code: number; readonly data: any }) => error
+        )
+      )
+      assert.strictEqual(refused?.code, -32_602)
+      assert.deepInclude(refused?.data.error, {
+        message:
+          "`uri` must be tollgate://requests/ followed by req_ and 26 digits or capital letters, without I, L, O and U.",
+        code: "validation_error",
+        param: "uri"
+      })
     }).pipe(Effect.scoped)
   )
 
