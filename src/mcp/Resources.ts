@@ -6,8 +6,9 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import { toWire } from "../catalogue/Listing.ts"
 import { LiveFigures } from "../catalogue/LiveFigures.ts"
 import { failure, invalid } from "../domain/Failure.ts"
-import { documentationPages } from "../http/handlers/Documentation.ts"
+import { documentationPages, withAddress } from "../http/handlers/Documentation.ts"
 import { mcpCall } from "./McpCall.ts"
+import { PublicUrl } from "../platform/outbound/PublicUrl.ts"
 import { receiptOf } from "../http/handlers/Requests.ts"
 import { Requests } from "../usage/Requests.ts"
 import { withStoreFailures } from "./Account.ts"
@@ -70,20 +71,19 @@ const receipts = Effect.gen(function* () {
   })
 })
 
-const pages = Effect.flatMap(documentationPages, (all) =>
-  Effect.forEach(
-    all,
-    ({ markdown, path, section, title }) =>
-      McpServer.registerResource({
-        uri: `${SCHEME}docs/${path}`,
-        name: title,
-        description: `Documentation, ${section}: ${title}`,
-        mimeType: "text/markdown",
-        content: Effect.sync(() => textAt(`${SCHEME}docs/${path}`, "text/markdown", markdown))
-      }),
-    { discard: true }
-  )
-)
+const pages = Effect.gen(function* () {
+  const publicUrl = yield* PublicUrl
+  for (const { markdown, path, section, title } of yield* documentationPages) {
+    const uri = `${SCHEME}docs/${path}`
+    yield* McpServer.registerResource({
+      uri,
+      name: title,
+      description: `Documentation, ${section}: ${title}`,
+      mimeType: "text/markdown",
+      content: Effect.sync(() => textAt(uri, "text/markdown", withAddress(markdown, publicUrl.base())))
+    })
+  }
+})
 
 /** Registers all resources with the server. */
 export const registerResources = Effect.all([modelList, receipts, pages], { discard: true })

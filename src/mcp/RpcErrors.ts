@@ -1,5 +1,5 @@
 /** The JSON-RPC errors of the MCP server's handlers and of its library, with the messages and the envelope of the other endpoints. */
-import { Effect, Schema } from "effect"
+import { Effect, type Schema } from "effect"
 import { McpSchema } from "effect/ai"
 import { decoder, objectOf } from "../dialects/Decode.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"

@@ -61,11 +61,11 @@ describe("resources", () => {
       const refused = yield* Effect.promise(() =>
         client.readResource({ uri: "tollgate://requests/x" }).then(
           () => undefined,
-          (error: { readonly code: number; readonly data: any }) => error
+          (error: { readonly code: number; readonly data: { readonly error: object } }) => error
         )
       )
       assert.strictEqual(refused?.code, -32_602)
-      assert.deepInclude(refused?.data.error, {
+      assert.deepInclude(refused?.data.error ?? {}, {
         message:
           "`uri` must be tollgate://requests/ followed by req_ and 26 digits or capital letters, without I, L, O and U.",
         code: "validation_error",

@@ -70,19 +70,22 @@ const contractText = (base: string): string =>
 /** The address in the examples of the pages. */
 const DEFAULT_ADDRESS = "http://127.0.0.1:8787"
 
+/** A text of the documentation with this address in its examples. */
+export const withAddress = (made: string, base: string): string => made.replaceAll(DEFAULT_ADDRESS, base)
+
 /** The contract and the files of the documentation by their paths. Examples have the address of this gateway. */
 const assetsByPath = (pages: ReadonlyArray<Page>, base: () => string): ReadonlyMap<string, Asset> => {
-  const withAddress = (made: string): string => made.replaceAll(DEFAULT_ADDRESS, base())
+  const addressed = (made: string): string => withAddress(made, base())
   return new Map([
     [OPENAPI_PATH, text("application/json", () => contractText(base()))],
     ["/docs", text("text/html", () => indexHtml(pages))],
     ["/docs/api", text("text/html", () => referenceHtml(pages), POLICY.reference)],
     ["/docs/search.json", text("application/json", () => JSON.stringify(searchEntries(pages)))],
     ["/llms.txt", text("text/plain", () => llmsText(pages, base()))],
-    ["/llms-full.txt", text("text/plain", () => withAddress(llmsFullText(pages)))],
+    ["/llms-full.txt", text("text/plain", () => addressed(llmsFullText(pages)))],
     ...pages.flatMap((page): ReadonlyArray<readonly [string, Asset]> => [
-      [`/docs/${page.path}`, text("text/html", () => withAddress(pageHtml(pages, page)))],
-      [`/docs/${page.path}.md`, text("text/markdown", () => withAddress(page.markdown))]
+      [`/docs/${page.path}`, text("text/html", () => addressed(pageHtml(pages, page)))],
+      [`/docs/${page.path}.md`, text("text/markdown", () => addressed(page.markdown))]
     ])
   ])
 }
