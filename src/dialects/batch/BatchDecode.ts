@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { BatchEntry, type batchUrls, MAX_BATCH } from "../../../schemas/inference/Batch.ts"
 import { failedAt, type Failure, invalid } from "../../domain/Failure.ts"
-import { NOT_AN_OBJECT, REQUIRED, UNKNOWN } from "../../domain/SchemaProblems.ts"
+import { MAX_PROBLEMS, NOT_AN_OBJECT, REQUIRED, UNKNOWN } from "../../domain/SchemaProblems.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
 /** One request of a batch. */
@@ -16,11 +16,19 @@ export interface DecodedEntry {
 
 const decodeEntry = decoder(BatchEntry, { strict: true })
 
+/** Puts a missing field before the other problems, which often follow from it. */
+const missingFirst = <A>(field: string, result: Result.Result<A, Failure>): Result.Result<A, Failure> =>
+  Result.mapError(result, (failed) => {
+    if (failed.reason._tag !== "ValidationError") return failed
+    return invalid(field, REQUIRED, ...failed.reason.problems.slice(0, MAX_PROBLEMS - 1))
+  })
+
 const entryOf = (value: unknown, at: string): Result.Result<DecodedEntry, Failure> =>
   Result.gen(function* () {
     const object = objectOf(value)
     if (object === undefined) return yield* Result.fail(invalid(at, NOT_AN_OBJECT))
-    const decoded = decodeEntry(object)
+    const bodiless = object["body"] === undefined && object["params"] === undefined
+    const decoded = bodiless ? missingFirst("body", decodeEntry(object)) : decodeEntry(object)
     if (Result.isFailure(decoded)) return yield* Result.fail(failedAt(at, decoded.failure))
     const { body, custom_id, params, url } = decoded.success
     if (body !== undefined && params !== undefined) {
@@ -38,8 +46,11 @@ export const decodeBatch = (body: unknown): Result.Result<ReadonlyArray<DecodedE
     const object = objectOf(body)
     if (object === undefined) return yield* Result.fail(invalid("body", NOT_AN_OBJECT))
     const unknown = Object.keys(object).find((name) => name !== "requests")
-    if (unknown !== undefined) return yield* Result.fail(invalid(unknown, UNKNOWN))
     const { requests } = object
+    if (unknown !== undefined) {
+      const found = Result.fail(invalid(unknown, UNKNOWN))
+      return yield* requests === undefined ? missingFirst("requests", found) : found
+    }
     if (!Array.isArray(requests) || requests.length === 0 || requests.length > MAX_BATCH) {
       return yield* Result.fail(invalid("requests", `must be an array of 1 to ${MAX_BATCH} items`))
     }

@@ -39,4 +39,17 @@ describe("the body of a batch", () => {
     ]
     assert.strictEqual(placeOf({ requests: twins }), "requests[2].custom_id")
   })
+  it("is rejected with the missing field before the unknown fields in its place", () => {
+    const problemsOf = (value: unknown) => {
+      const decoded = decodeBatch(value)
+      const reason = Result.isFailure(decoded) ? decoded.failure.reason : assert.fail("the decoder accepted it")
+      return reason._tag === "ValidationError" ? reason.problems.map(({ field, message }) => `${field} ${message}`) : []
+    }
+    assert.deepStrictEqual(problemsOf({ requests: [{ model: "a", messages: [] }] }), [
+      "body is required",
+      "model is not a known field",
+      "messages is not a known field"
+    ])
+    assert.deepStrictEqual(problemsOf({ input: [body] }), ["requests is required", "input is not a known field"])
+  })
 })
