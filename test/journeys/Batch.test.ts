@@ -199,7 +199,7 @@ describe("a batch", () => {
       const refused = { ...claude, messages: [{ role: "user", content: [image] }], routing }
       const requests = [{ body: { ...claude, routing } }, { body: refused }]
       const costs: Array<bigint> = []
-      for (const said of ["must be a PNG", "was not kept"]) {
+      for (const said of ["must be a PNG", "was not stored"]) {
         const response = yield* run(service, inferenceKey, requests, { "idempotency-key": "one" })
         assert.strictEqual(response.status, 500)
         const { completed, error, failed_index } = decodeError(yield* json(response))
