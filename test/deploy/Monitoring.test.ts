@@ -133,6 +133,8 @@ const recovering = () => {
 const traffic = (service: Service, well: Receiver, failing: Receiver) =>
   Effect.gen(function* () {
     const { account, inferenceKey } = yield* service.account(50)
+    // A third round would be refused otherwise, because an account may send two videos a minute.
+    yield* service.sql`UPDATE account SET limit_scale = 10 WHERE id = ${account.id}`
     const { inferenceKey: poor } = yield* service.account(0)
     const { inferenceKey: busy } = yield* service.account(1)
     const messages = [{ role: "user", content: "Hello!" }]

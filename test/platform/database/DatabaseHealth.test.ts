@@ -133,7 +133,7 @@ describe("a database", () => {
       const error = yield* Effect.flip(Layer.build(migrations.pipe(Layer.provide(layerUrl(url)))))
       assert.strictEqual(
         error.message,
-        "The schema cannot be migrated: the database's role lacks a privilege (SQLSTATE 42501: permission denied for schema public)"
+        "The schema cannot be migrated: the database's role lacks a privilege (SQLSTATE 42501: permission denied for schema public). Run `npm run admin -- migrate` as the owner of the tables, then start with DATABASE_MIGRATE=0."
       )
     }).pipe(Effect.scoped)
   )
