@@ -37,7 +37,7 @@ import { formatUsd } from "./domain/Money.ts"
 import { Ops, readiness, servable } from "./http/handlers/Ops.ts"
 import { layer as server } from "./http/edge/Server.ts"
 import { Shutdown } from "./http/edge/Shutdown.ts"
-import { layer as surfaces } from "./http/handlers/Surfaces.ts"
+import { layer as batchOperations } from "./http/handlers/BatchOperations.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
 import { Batch } from "./batches/Batch.ts"
 import { Batches } from "./batches/Batches.ts"
@@ -282,7 +282,7 @@ const serviceLayer = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<neve
     // Parallel layers: a stopping service starts no step of a batch while requests use the grace period.
     Layer.provideMerge(Layer.mergeAll(server, batchRuns)),
     Layer.provideMerge(mcp),
-    Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, ImageWork.layer, surfaces)),
+    Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, ImageWork.layer, batchOperations)),
     Layer.provideMerge(Layer.mergeAll(inference, videos)),
     Layer.provideMerge(Layer.mergeAll(PromptImages.layer, reasoningSeals)),
     Layer.provideMerge(pool),

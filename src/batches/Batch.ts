@@ -18,7 +18,7 @@ import type { Bounds } from "../domain/Estimate.ts"
 import { keepOpened, keepReason, type OpenFacts, spanMs } from "../inference/Receipt.ts"
 import { noteReplay } from "../inference/Replay.ts"
 import type { PaidRequest } from "../inference/Request.ts"
-import type { AcceptedBody, ServedItem } from "../inference/Surface.ts"
+import type { AcceptedBody, ServedItem } from "../inference/BatchOperation.ts"
 
 /** The number of a batch's requests that run in parallel. */
 const CONCURRENCY = 8

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
 import { exactInputs } from "../domain/ExactJson.ts"
 import { shapeProblemOf } from "../domain/JsonShape.ts"
-import type { SurfaceUrl } from "../inference/Surface.ts"
+import type { BatchOperationUrl } from "../inference/BatchOperation.ts"
 
 /** The maximum number of requests in an input. */
 export const MAX_LINES = 50_000
@@ -37,12 +37,12 @@ const urls: ReadonlyArray<string> = [
   "/messages",
   "/responses",
   "/embeddings"
-] satisfies ReadonlyArray<SurfaceUrl>
+] satisfies ReadonlyArray<BatchOperationUrl>
 
 /** The operation of an endpoint's path, with or without `/v1`; undefined for any other path. */
-export const surfaceUrlOf = (endpoint: string): SurfaceUrl | undefined => {
+export const operationUrlOf = (endpoint: string): BatchOperationUrl | undefined => {
   const url = endpoint.replace(/^\/v1(?=\/)/, "")
-  return urls.includes(url) ? (url as SurfaceUrl) : undefined
+  return urls.includes(url) ? (url as BatchOperationUrl) : undefined
 }
 
 /** The non-empty lines of an input, as offsets into its bytes, so that a large input is not copied. */
@@ -118,7 +118,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /** Parses one line, or returns the code, the field and the message of its fault. */
 export const readLine = (
   text: string,
-  url: SurfaceUrl
+  url: BatchOperationUrl
 ): InputLine | readonly [code: string, param: string | null, message: string] => {
   const problem = shapeProblemOf(text)
   if (problem !== undefined) return ["invalid_json_line", null, `This line ${problem.message}`]
@@ -134,7 +134,7 @@ export const readLine = (
     return ["invalid_custom_id", "custom_id", `\`custom_id\` must be a string of 1 to ${MAX_CUSTOM_ID} characters`]
   }
   if (method !== "POST") return ["invalid_method", "method", "`method` must be POST"]
-  if (typeof asked !== "string" || surfaceUrlOf(asked) !== url) {
+  if (typeof asked !== "string" || operationUrlOf(asked) !== url) {
     return ["mismatched_url", "url", "`url` must be the endpoint of the batch"]
   }
   if (!isObject(body)) return ["invalid_body", "body", "`body` must be a JSON object"]
@@ -149,7 +149,10 @@ const wholeFault = (code: string, message: string): InputFault => ({ code, messa
 const CHECKED_AT_ONCE = 262_144
 
 /** Checks all lines of an input and returns at most the first 100 faults. It works in steps, like `linesOf`. */
-export const faultsOf = (lines: InputLines | undefined, url: SurfaceUrl): Effect.Effect<ReadonlyArray<InputFault>> =>
+export const faultsOf = (
+  lines: InputLines | undefined,
+  url: BatchOperationUrl
+): Effect.Effect<ReadonlyArray<InputFault>> =>
   Effect.gen(function* () {
     if (lines === undefined) return [wholeFault("invalid_encoding", "The file is not UTF-8")]
     if (lines.count === 0) return [wholeFault("empty_file", "The file has no requests")]

@@ -4,7 +4,8 @@ import type { Budgets } from "../account/Budgets.ts"
 import { type Failure, failure, invalid, type Reason, storeFailure } from "../domain/Failure.ts"
 import { UNKNOWN } from "../domain/SchemaProblems.ts"
 import type { InputLine } from "./BatchInput.ts"
-import type { AcceptedBody, Circumstances, Surface } from "../inference/Surface.ts"
+import type { AcceptedBody, BatchOperation } from "../inference/BatchOperation.ts"
+import type { RequestContext } from "../inference/Request.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
@@ -22,9 +23,9 @@ export interface EndedLine {
 export interface DueLine {
   readonly batchId: string
   readonly index: number
-  readonly principal: Circumstances["principal"]
+  readonly principal: RequestContext["principal"]
   readonly input: InputLine
-  readonly surface: Surface
+  readonly batchOperation: BatchOperation
   /** Called last before each attempt; absent when the line was paid for before. */
   readonly mayBegin?: AttemptGate
 }
@@ -109,8 +110,12 @@ export const unservedLine = (
   customId
 })
 
-const refusedLine = ({ batchId, index, input, surface }: DueLine, failed: Failure, requestId: string): EndedLine => {
-  const { body, statusCode } = surface.refused(failed, requestId)
+const refusedLine = (
+  { batchId, index, input, batchOperation }: DueLine,
+  failed: Failure,
+  requestId: string
+): EndedLine => {
+  const { body, statusCode } = batchOperation.refused(failed, requestId)
   const response = { status_code: statusCode, request_id: requestId, body }
   const line = { id: idOf(batchId, index), custom_id: input.customId, response, error: null }
   return { ok: false, line: JSON.stringify(line), customId: input.customId }
@@ -148,11 +153,11 @@ const refusal = (deps: LineDeps, due: DueLine, failed: Failure) =>
       : Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId: row.id }))
   )
 
-const acceptBody = (deps: LineDeps, due: DueLine, circumstances: Circumstances) =>
+const acceptBody = (deps: LineDeps, due: DueLine, requestContext: RequestContext) =>
   Effect.gen(function* () {
-    const { input, surface } = due
+    const { input, batchOperation } = due
     if (input.unknown !== undefined) return yield* invalid(input.unknown, UNKNOWN)
-    const one = yield* surface.accept(input.body, circumstances)
+    const one = yield* batchOperation.accept(input.body, requestContext)
     return one.dataPolicy === "zero_retention" ? yield* keepsContent : one
   }).pipe(Effect.catch((failed) => refusal(deps, due, failed)))
 
@@ -174,11 +179,11 @@ const storedResponse = (deps: LineDeps, due: DueLine, { again }: AcceptedBody, f
 const stopsLine: ReadonlySet<Reason["_tag"]> = new Set(["InvalidApiKey", "AccountSuspended", "AccountClosed"])
 
 const tryOnce = (deps: LineDeps, due: DueLine, requestId: string) => {
-  const { batchId, index, input, principal, surface } = due
+  const { batchId, index, input, principal, batchOperation } = due
   const claim = claimOf(batchId, index)
-  const circumstances: Circumstances = {
+  const requestContext: RequestContext = {
     requestId,
-    operation: surface.operation,
+    operation: batchOperation.operation,
     principal,
     steering: undefined,
     trace: undefined,
@@ -187,7 +192,7 @@ const tryOnce = (deps: LineDeps, due: DueLine, requestId: string) => {
     routedAsBegun: true
   }
   return Effect.gen(function* () {
-    const one = yield* acceptBody(deps, due, circumstances)
+    const one = yield* acceptBody(deps, due, requestContext)
     const verdict =
       due.mayBegin === undefined ? "go" : yield* Effect.mapError(due.mayBegin(one.mostBytes), storeFailure)
     if (verdict !== "go") return verdict

@@ -1,7 +1,7 @@
 import { Cause, type Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { Budgets } from "../account/Budgets.ts"
-import { faultsOf, type InputLine, type InputLines, linesOf, readLine, surfaceUrlOf } from "./BatchInput.ts"
+import { faultsOf, type InputLine, type InputLines, linesOf, readLine, operationUrlOf } from "./BatchInput.ts"
 import {
   abandonBatch,
   batchById,
@@ -14,8 +14,9 @@ import {
   finalizeBatch,
   startBatch
 } from "./BatchesSql.ts"
-import { Surfaces } from "./Batches.ts"
-import type { Circumstances, Surface } from "../inference/Surface.ts"
+import { BatchOperations } from "./Batches.ts"
+import type { BatchOperation } from "../inference/BatchOperation.ts"
+import type { RequestContext } from "../inference/Request.ts"
 import { Jobs, type Outcome } from "../jobs/Jobs.ts"
 import { type AccountSlots, makeAccountSlots } from "../platform/AccountSlots.ts"
 import { makeKeyedSemaphores } from "../platform/KeyedSemaphores.ts"
@@ -91,7 +92,7 @@ const lostError = {
 interface Deps extends LineDeps {
   readonly sql: SqlClient.SqlClient
   readonly media: Media["Service"]
-  readonly surfaces: Context.Service.Shape<typeof Surfaces>
+  readonly operations: Context.Service.Shape<typeof BatchOperations>
   /** Limits the concurrent lines of an account on this node. */
   readonly linesOfAccount: ReturnType<typeof makeKeyedSemaphores>
   /** Limits the concurrent batches of an account on this node, so that one account cannot occupy it alone. */
@@ -102,7 +103,7 @@ interface Deps extends LineDeps {
   readonly writing: Semaphore.Semaphore
 }
 
-const urlOf = ({ endpoint }: BatchRow) => surfaceUrlOf(endpoint) ?? "/chat/completions"
+const urlOf = ({ endpoint }: BatchRow) => operationUrlOf(endpoint) ?? "/chat/completions"
 
 const inputOf = ({ media }: Deps, { input_file_id }: BatchRow): Effect.Effect<InputLines | undefined, MediaError> =>
   Effect.flatMap(media.read(input_file_id), (found) => (found === undefined ? Effect.undefined : linesOf(found.bytes)))
@@ -137,10 +138,10 @@ const recordLine = ({ sql }: Deps, id: string, index: number, { customId, line, 
 
 const dueOf = (deps: Deps, batch: BatchRow, lines: InputLines, index: number): DueLine => {
   const url = urlOf(batch)
-  const surface: Surface = deps.surfaces[url]
+  const batchOperation: BatchOperation = deps.operations[url]
   // The batch was validated before it started.
   const input = readLine(lines.lineAt(index).text, url) as InputLine
-  return { batchId: batch.id, index, principal: batch.principal as Circumstances["principal"], input, surface }
+  return { batchId: batch.id, index, principal: batch.principal as RequestContext["principal"], input, batchOperation }
 }
 
 /**
@@ -368,7 +369,7 @@ export const layer = Layer.effectDiscard(
     const deps: Deps = {
       sql: yield* SqlClient.SqlClient,
       media: yield* Media,
-      surfaces: yield* Surfaces,
+      operations: yield* BatchOperations,
       budgets: yield* Budgets,
       ledger: yield* Ledger,
       requests: yield* Requests,

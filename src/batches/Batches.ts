@@ -17,12 +17,13 @@ import {
   insertBatch,
   lockBatches
 } from "./BatchesSql.ts"
-import type { Surface, SurfaceUrl } from "../inference/Surface.ts"
+import type { BatchOperation, BatchOperationUrl } from "../inference/BatchOperation.ts"
 
 /** The operations that a batch can consist of. This room does not know the dialects, so `http` provides them. */
-export class Surfaces extends Context.Service<Surfaces, Readonly<Record<SurfaceUrl, Surface>>>()(
-  "tollgate/inference/Surfaces"
-) {}
+export class BatchOperations extends Context.Service<
+  BatchOperations,
+  Readonly<Record<BatchOperationUrl, BatchOperation>>
+>()("tollgate/batches/BatchOperations") {}
 
 /** How long a batch may run, in milliseconds. Requests that are not served by then expire. */
 const WINDOW_MS = 24 * 3_600_000

@@ -64,6 +64,12 @@ export interface PaidRequest {
   readonly arrivedAt: number
 }
 
+/** The properties of a paid request that do not come from its body. */
+export type RequestContext = Pick<
+  PaidRequest,
+  "requestId" | "operation" | "principal" | "claim" | "steering" | "trace" | "watch" | "arrivedAt" | "routedAsBegun"
+>
+
 /** A decoded chat request of any dialect. */
 export interface ChatRequest extends PaidRequest {
   /** The fallback chain that its model name stands for. */

@@ -26,7 +26,7 @@ import type { StreamItem } from "../domain/Answer.ts"
 import { ReasoningSeals } from "../inference/ReasoningSeals.ts"
 import { Config } from "../platform/config/Config.ts"
 import { Presets } from "../presets/Presets.ts"
-import { makeCircumstances, callCostOf, reportWhile } from "./Paying.ts"
+import { makeRequestContext, callCostOf, reportWhile } from "./Paying.ts"
 import { type Call, costFields, type ToolOf } from "./Tool.ts"
 
 const { max_tokens, reasoning_effort, response_format, temperature } = ChatCompletionRequest.fields
@@ -112,7 +112,7 @@ export const chatTool = Effect.gen(function* () {
   const inference = yield* Inference
   const presets = yield* Presets
   const seals = yield* ReasoningSeals
-  const circumstancesOf = yield* makeCircumstances
+  const requestContextOf = yield* makeRequestContext
   const dialect = withMessageLimit(chatDialect, (yield* Config).maxMessages)
   const ask = Effect.fnUntraced(function* (call: Call) {
     const { exchange, idempotencyKey, maxCostUsd, principal, report } = call
@@ -128,8 +128,8 @@ export const chatTool = Effect.gen(function* () {
       stream: report !== undefined,
       ...(most === undefined ? {} : { budgetCents: centsFromNano(most) })
     }
-    const circumstances = yield* Effect.fromResult(circumstancesOf(call))
-    const request = yield* Effect.fromResult(chatRequestOf(circumstances, found, chatFields))
+    const requestContext = yield* Effect.fromResult(requestContextOf(call))
+    const request = yield* Effect.fromResult(chatRequestOf(requestContext, found, chatFields))
     const whole: Effect.Effect<ChatOutcome, Failure> = inference.chat(request)
     if (report === undefined) return yield* whole
     return yield* Effect.flatMap(inference.chatStream(request), (stream) => gathered(call, stream))

@@ -3,9 +3,8 @@ import { Clock, Duration, Effect, Result } from "effect"
 import { basePolicy } from "../dialects/Routing.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { nanoFromUsd } from "../domain/Money.ts"
-import { circumstancesOf, type ReceivedRequest } from "../http/handlers/ChatOperation.ts"
-import type { PaidRequest } from "../inference/Request.ts"
-import type { Circumstances } from "../inference/Surface.ts"
+import { requestContextOf, type ReceivedRequest } from "../http/handlers/ChatOperation.ts"
+import type { PaidRequest, RequestContext } from "../inference/Request.ts"
 import { Config } from "../platform/config/Config.ts"
 import type { Call, CallCost } from "./Tool.ts"
 
@@ -13,10 +12,10 @@ import type { Call, CallCost } from "./Tool.ts"
  * Everything but the arguments that the request of a call is made from. An idempotency key applies within one tool, and to the same
  * arguments.
  */
-export const makeCircumstances = Effect.map(
+export const makeRequestContext = Effect.map(
   Config,
   ({ sandbox }) =>
-    (call: Call): Result.Result<Circumstances, Failure> => {
+    (call: Call): Result.Result<RequestContext, Failure> => {
       const { body, exchange, idempotencyKey, maxCostUsd, operation, principal, requestId } = call
       const headers = { ...call.headers, "idempotency-key": idempotencyKey }
       const received = {
@@ -28,16 +27,16 @@ export const makeCircumstances = Effect.map(
         operation,
         sandbox
       } as const
-      return Result.map(circumstancesOf(received), (circumstances) => ({ ...circumstances, requestId }))
+      return Result.map(requestContextOf(received), (requestContext) => ({ ...requestContext, requestId }))
     }
 )
 
 /** The paid request of a call for a model. */
 export const makePaidRequest = Effect.map(
-  makeCircumstances,
-  (circumstances) =>
+  makeRequestContext,
+  (contextOf) =>
     (call: Call, model: string): Effect.Effect<PaidRequest, Failure> =>
-      Effect.map(Effect.fromResult(circumstances(call)), (made) => ({
+      Effect.map(Effect.fromResult(contextOf(call)), (made) => ({
         ...made,
         model,
         policy: basePolicy(call.principal),

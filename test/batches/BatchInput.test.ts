@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { faultsOf, linesOf, MAX_LINES, readLine, surfaceUrlOf } from "../../src/batches/BatchInput.ts"
+import { faultsOf, linesOf, MAX_LINES, readLine, operationUrlOf } from "../../src/batches/BatchInput.ts"
 
 const bytes = (text: string) => Buffer.from(text)
 
@@ -14,10 +14,10 @@ const textsOf = (input: Uint8Array) =>
 
 describe("the input of a batch", () => {
   it("is for one endpoint, with or without /v1", () => {
-    assert.strictEqual(surfaceUrlOf("/v1/chat/completions"), "/chat/completions")
-    assert.strictEqual(surfaceUrlOf("/messages"), "/messages")
+    assert.strictEqual(operationUrlOf("/v1/chat/completions"), "/chat/completions")
+    assert.strictEqual(operationUrlOf("/messages"), "/messages")
     for (const none of ["/v1", "/v2/messages", "/v1/v1/messages", "/images", "messages", ""]) {
-      assert.isUndefined(surfaceUrlOf(none), none)
+      assert.isUndefined(operationUrlOf(none), none)
     }
   })
 

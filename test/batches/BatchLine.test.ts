@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { failure, type Failure, type Reason } from "../../src/domain/Failure.ts"
-import type { ServedItem, Surface } from "../../src/inference/Surface.ts"
+import type { ServedItem, BatchOperation } from "../../src/inference/BatchOperation.ts"
 import type { ClaimedRequest } from "../../src/usage/RequestsSql.ts"
 import { claimOf, type DueLine, type LineDeps, serveLine, unservedLine } from "../../src/batches/BatchLine.ts"
 
@@ -22,7 +22,7 @@ const served: ServedItem = { requestId: "req_1", cost: 1n, body: '{"a":\n"b"}' }
 /** A line whose attempts end like this, in order, and the claims of its attempts. */
 const lineOf = (...ends: ReadonlyArray<Effect.Effect<ServedItem, Failure>>) => {
   const claims: Array<string | undefined> = []
-  const surface: Surface = {
+  const batchOperation: BatchOperation = {
     operation: "embeddings",
     accept: (body, { claim, routedAsBegun }) => {
       assert.isTrue(routedAsBegun)
@@ -41,7 +41,7 @@ const lineOf = (...ends: ReadonlyArray<Effect.Effect<ServedItem, Failure>>) => {
     batchId: "b",
     index: 7,
     principal,
-    surface,
+    batchOperation,
     input: { customId: "c", body: {}, fingerprint: "f" }
   }
   return { due, claims }
@@ -158,12 +158,12 @@ describe("a line of a batch", () => {
   it.effect("reports that it was charged when its request is now rejected", () =>
     Effect.gen(function* () {
       const { claims, due } = lineOf()
-      const refusing: Surface = {
-        ...due.surface,
+      const refusing: BatchOperation = {
+        ...due.batchOperation,
         accept: () => failed({ _tag: "NotFound", what: "preset", id: "gone" }),
         refused: ({ reason }) => ({ statusCode: 599, body: { error: reason } })
       }
-      const gone = { ...due, surface: refusing }
+      const gone = { ...due, batchOperation: refusing }
       const errorOf = (row?: Partial<ClaimedRequest>) =>
         Effect.map(serveLine(deps(row), gone), (end) => end && JSON.parse(end.line).response.body.error)
       assert.deepInclude(yield* errorOf(), { _tag: "NotFound" })
@@ -181,14 +181,14 @@ describe("a line of a batch", () => {
     Effect.gen(function* () {
       const revoked = (row?: Partial<ClaimedRequest>) => {
         const { due } = lineOf()
-        const accept: Surface["accept"] = (...asked) =>
-          Effect.map(due.surface.accept(...asked), (one) => ({
+        const accept: BatchOperation["accept"] = (...asked) =>
+          Effect.map(due.batchOperation.accept(...asked), (one) => ({
             ...one,
             serve: () => failed({ _tag: "InvalidApiKey" }),
             again: (answer, cost) => (answer === "kept" && cost === 3n ? '{"kept":true}' : undefined)
           }))
         return Effect.map(
-          serveLine(deps(row), { ...due, surface: { ...due.surface, accept } }),
+          serveLine(deps(row), { ...due, batchOperation: { ...due.batchOperation, accept } }),
           (end) => end && { ok: end.ok, response: JSON.parse(end.line).response }
         )
       }

@@ -10,13 +10,13 @@ import { canonicalJson } from "../../domain/CanonicalJson.ts"
 import { failedAt, type Failure, failure, invalid } from "../../domain/Failure.ts"
 import { usdFromNano } from "../../domain/Money.ts"
 import { Batch, type BatchItem, type BatchOutcome, type BatchRequest } from "../../batches/Batch.ts"
-import { Surfaces } from "../../batches/Batches.ts"
-import type { AcceptedBody, ServedItem } from "../../inference/Surface.ts"
+import { BatchOperations } from "../../batches/Batches.ts"
+import type { AcceptedBody, ServedItem } from "../../inference/BatchOperation.ts"
 import type { Claim } from "../../ledger/Operation.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { newRequestId } from "../../platform/Ids.ts"
 import { readJson } from "../edge/Body.ts"
-import { circumstancesOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
+import { requestContextOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { bodyOf, headersOf, logFailure } from "../Failures.ts"
 import { operations } from "../edge/Operations.ts"
@@ -120,7 +120,7 @@ const failedResponse = (
 
 const batches = Effect.gen(function* () {
   const batch = yield* Batch
-  const served = yield* Surfaces
+  const served = yield* BatchOperations
   const { sandbox } = yield* Config
   return Effect.fnUntraced(function* (request: ApiRequest) {
     const exchange = yield* Exchange
@@ -128,15 +128,15 @@ const batches = Effect.gen(function* () {
     const body = yield* readJson(request)
     const entries = yield* Effect.fromResult(decodeBatch(body))
     const received = { request, exchange, principal, body, operation: "batch", path: PATH, sandbox }
-    const circumstances = yield* Effect.fromResult(circumstancesOf(received))
-    const { arrivedAt, claim, requestId, trace } = circumstances
+    const requestContext = yield* Effect.fromResult(requestContextOf(received))
+    const { arrivedAt, claim, requestId, trace } = requestContext
     // One by one, so that the error names the first invalid request.
     const acceptedFor = (caller: Principal) =>
       Effect.forEach(entries, (entry, index) => {
         const { accept, operation } = served[entry.url]
         const item = { operation, principal: caller, claim: itemClaim(claim, index, entry) }
         const inPlace = (error: Parameters<typeof failedAt>[1]) => failedAt(entry.at, error)
-        return Effect.mapBoth(accept(entry.body, { ...circumstances, ...item, requestId: newRequestId() }), {
+        return Effect.mapBoth(accept(entry.body, { ...requestContext, ...item, requestId: newRequestId() }), {
           onFailure: inPlace,
           onSuccess: ({ bounds, ...one }) => ({
             ...one,

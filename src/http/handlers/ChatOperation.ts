@@ -18,8 +18,7 @@ import type { Answer } from "../../domain/Answer.ts"
 import { countPrompt } from "../../domain/Tokens.ts"
 import { Inference } from "../../inference/Inference.ts"
 import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
-import type { ChatRequest } from "../../inference/Request.ts"
-import type { Circumstances } from "../../inference/Surface.ts"
+import type { ChatRequest, RequestContext } from "../../inference/Request.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { readTraceContext } from "../../platform/telemetry/Tracing.ts"
 import { Presets, type ResolvedPreset } from "../../presets/Presets.ts"
@@ -84,7 +83,7 @@ export interface ReceivedRequest {
 }
 
 /** Reads everything about a request except its body. Fails when a header is invalid. */
-export const circumstancesOf = (received: ReceivedRequest): Result.Result<Circumstances, Failure> => {
+export const requestContextOf = (received: ReceivedRequest): Result.Result<RequestContext, Failure> => {
   const { body, exchange, operation, path, principal, request, sandbox, headerOptions } = received
   const { headers, method } = request
   const claim = claimOf(headers["idempotency-key"], method, path, body, headerOptions)
@@ -121,7 +120,7 @@ const knownModels = (
 
 /** Builds the service request of a decoded body. */
 export const chatRequestOf = (
-  circumstances: Circumstances,
+  requestContext: RequestContext,
   found: FoundPreset,
   decoded: DecodedChatRequest
 ): Result.Result<ChatRequest, Failure> => {
@@ -129,7 +128,7 @@ export const chatRequestOf = (
   if (Result.isFailure(read)) return Result.fail(withModelParam(read.failure, found.sent))
   const chain = read.success
   return Result.succeed({
-    ...circumstances,
+    ...requestContext,
     model: modelOf(found, chain),
     chain,
     sent: found.sent,
@@ -284,7 +283,7 @@ export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D
 
     /** Builds the service request. */
     const chatOf = (received: ReceivedRequest, found: FoundPreset, decoded: D): Result.Result<ChatRequest, Failure> =>
-      Result.flatMap(circumstancesOf(received), (circumstances) => chatRequestOf(circumstances, found, decoded))
+      Result.flatMap(requestContextOf(received), (requestContext) => chatRequestOf(requestContext, found, decoded))
 
     const whole = (chat: ChatRequest, exchange: Exchange, decoded: D) =>
       Effect.map(Effect.mapError(inference.chat(chat), inWords), ({ answer, replayed }) => {

@@ -20,7 +20,7 @@ import type { Turn } from "../../sessions/Turn.ts"
 import { Requests } from "../../usage/Requests.ts"
 import { readJson } from "../edge/Body.ts"
 import { cacheOptionsOf, changedOptionsOf } from "./CacheControl.ts"
-import { chatRequestOf, circumstancesOf, ignoredHeader, withDialectNames, replayHeader } from "./ChatOperation.ts"
+import { chatRequestOf, requestContextOf, ignoredHeader, withDialectNames, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { images } from "./Images.ts"
 import { takePaidPreset } from "./Preset.ts"
@@ -82,8 +82,8 @@ const legacyChat = Effect.gen(function* () {
     const { ignored, recordedMessages, sessionId, ...chatFields } = yield* Effect.fromResult(decoded)
     const headerOptions = changedOptionsOf(cacheOptions)
     const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox, headerOptions }
-    const circumstances = yield* Effect.fromResult(circumstancesOf(received))
-    const chatRequest = yield* Effect.fromResult(chatRequestOf(circumstances, found, { ...chatFields, stream: false }))
+    const requestContext = yield* Effect.fromResult(requestContextOf(received))
+    const chatRequest = yield* Effect.fromResult(chatRequestOf(requestContext, found, { ...chatFields, stream: false }))
     const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>
       Effect.sync(() => {
         if (reason._tag === "InvalidApiKey" || reason._tag === "AccountSuspended") auth.forget(principal.keyId)

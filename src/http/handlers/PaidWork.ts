@@ -7,7 +7,7 @@ import type { PaidRequest } from "../../inference/Request.ts"
 import { Config } from "../../platform/config/Config.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 import { readJson } from "../edge/Body.ts"
-import { circumstancesOf } from "./ChatOperation.ts"
+import { requestContextOf } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
 
 /** The path of an operation and its name, for receipts and as the scope of idempotency keys. */
@@ -34,8 +34,8 @@ export const paidWork = <D extends { readonly model: string }>(
       const body = yield* readJson(request)
       const decoded = yield* Effect.fromResult(decode(body, principal))
       const received = { request, exchange, principal, body, operation, path, sandbox }
-      const circumstances = yield* Effect.fromResult(circumstancesOf(received))
-      const paid: PaidRequest = { ...circumstances, model: decoded.model, policy: basePolicy(principal) }
+      const requestContext = yield* Effect.fromResult(requestContextOf(received))
+      const paid: PaidRequest = { ...requestContext, model: decoded.model, policy: basePolicy(principal) }
       return { decoded, paid } satisfies AcceptedRequest<D>
     })
   )

@@ -8,10 +8,10 @@ import type { DecodedRequest } from "../../dialects/DecodedRequest.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { restore } from "../../inference/Answer.ts"
 import type { Answer, PaidAnswer } from "../../domain/Answer.ts"
-import { Surfaces } from "../../batches/Batches.ts"
+import { BatchOperations } from "../../batches/Batches.ts"
 import { Inference } from "../../inference/Inference.ts"
 import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
-import type { ServedItem, Surface } from "../../inference/Surface.ts"
+import type { ServedItem, BatchOperation } from "../../inference/BatchOperation.ts"
 import { type StoredWork, Work } from "../../inference/Work.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { AnswerMemory } from "../../providers/pool/AnswerMemory.ts"
@@ -36,13 +36,13 @@ const answerKept = <A extends PaidAnswer>(kept: unknown, cost: bigint): A | unde
 }
 
 const refusedIn =
-  (form: ErrorForm): Surface["refused"] =>
+  (form: ErrorForm): BatchOperation["refused"] =>
   (failed, requestId) => ({
     statusCode: table[failed.reason._tag].status,
     body: forms[form](bodyOf(failed), requestId)
   })
 
-const chatSurface = <D extends DecodedRequest>(
+const chatBatchOperation = <D extends DecodedRequest>(
   operation: string,
   unlimited: ChatDialect<D>,
   form: ErrorForm = "standard"
@@ -53,15 +53,15 @@ const chatSurface = <D extends DecodedRequest>(
     const dialect = withMessageLimit(unlimited, (yield* Config).maxMessages)
     const seals = yield* ReasoningSeals
     const inWords = (failed: Failure) => withDialectNames(dialect.names, failed)
-    const accept: Surface["accept"] = Effect.fnUntraced(function* (body, circumstances) {
-      const { claim, principal } = circumstances
+    const accept: BatchOperation["accept"] = Effect.fnUntraced(function* (body, requestContext) {
+      const { claim, principal } = requestContext
       const { accountId } = principal
       const reference = { accountId, sent: modelFieldsOf(body), repeatable: claim !== undefined }
       const found = yield* takePaidPreset(presets, { preset: undefined }, reference)
       const read = dialect.decode(body, found.preset, false, basePolicy(principal), seals.openFor(accountId))
       const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => found.missing ?? failed))
       if (decoded.stream) return yield* Effect.fail(streamed)
-      const request = yield* Effect.fromResult(chatRequestOf(circumstances, found, decoded))
+      const request = yield* Effect.fromResult(chatRequestOf(requestContext, found, decoded))
       const encode = (answer: Answer) => JSON.stringify(dialect.encode(answer, decoded))
       return {
         ignored: decoded.ignored,
@@ -86,16 +86,16 @@ const chatSurface = <D extends DecodedRequest>(
         }
       }
     })
-    return { operation, accept, refused: refusedIn(form) } satisfies Surface
+    return { operation, accept, refused: refusedIn(form) } satisfies BatchOperation
   })
 
-const embeddingsSurface = Effect.gen(function* () {
+const embeddingsBatchOperation = Effect.gen(function* () {
   const work = yield* Work
   const memory = yield* AnswerMemory
-  const accept: Surface["accept"] = (body, circumstances) =>
+  const accept: BatchOperation["accept"] = (body, requestContext) =>
     Effect.map(Effect.fromResult(decodeEmbeddings(body)), ({ model, work: asked }) => {
-      const policy = basePolicy(circumstances.principal)
-      const request = wholeRequest(memory, { ...circumstances, model, policy }, asked)
+      const policy = basePolicy(requestContext.principal)
+      const request = wholeRequest(memory, { ...requestContext, model, policy }, asked)
       const encode = (answer: PaidAnswer & { readonly used: number }, data: Uint8Array) =>
         `${beforeList(model)}${Buffer.from(data).toString()}${afterList(answer)}`
       return {
@@ -115,18 +115,18 @@ const embeddingsSurface = Effect.gen(function* () {
         }
       }
     })
-  return { operation: "embeddings", accept, refused: refusedIn("standard") } satisfies Surface
+  return { operation: "embeddings", accept, refused: refusedIn("standard") } satisfies BatchOperation
 })
 
 /** Every operation that a batch can consist of. */
 export const layer = Layer.effect(
-  Surfaces,
+  BatchOperations,
   Effect.gen(function* () {
     return {
-      "/chat/completions": yield* chatSurface("chat.completions", chatDialect),
-      "/messages": yield* chatSurface("messages", messagesDialect, "messages"),
-      "/responses": yield* chatSurface("responses", responsesDialect),
-      "/embeddings": yield* embeddingsSurface
+      "/chat/completions": yield* chatBatchOperation("chat.completions", chatDialect),
+      "/messages": yield* chatBatchOperation("messages", messagesDialect, "messages"),
+      "/responses": yield* chatBatchOperation("responses", responsesDialect),
+      "/embeddings": yield* embeddingsBatchOperation
     }
   })
 )

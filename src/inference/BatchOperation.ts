@@ -3,13 +3,7 @@ import type { Failure } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { DataPolicy } from "../domain/Plan.ts"
 import type { Bounds } from "../domain/Estimate.ts"
-import type { PaidRequest } from "./Request.ts"
-
-/** The properties of a paid request that do not come from its body. */
-export type Circumstances = Pick<
-  PaidRequest,
-  "requestId" | "operation" | "principal" | "claim" | "steering" | "trace" | "watch" | "arrivedAt" | "routedAsBegun"
->
+import type { PaidRequest, RequestContext } from "./Request.ts"
 
 /** The part of a batch's hold that one of its requests may take. */
 export type Share = Required<Pick<PaidRequest, "carvedFrom" | "holdAtMost">>
@@ -37,14 +31,14 @@ export interface AcceptedBody {
 }
 
 /** The paths of operations that can serve a body without an HTTP request of its own. */
-export type SurfaceUrl = "/chat/completions" | "/messages" | "/responses" | "/embeddings"
+export type BatchOperationUrl = "/chat/completions" | "/messages" | "/responses" | "/embeddings"
 
 /** An operation that can serve a body. */
-export interface Surface {
+export interface BatchOperation {
   /** The operation's name on the receipt. */
   readonly operation: string
-  /** Decodes a body. `circumstances` are all other properties of its request. Rejects streaming. */
-  readonly accept: (body: unknown, circumstances: Circumstances) => Effect.Effect<AcceptedBody, Failure>
+  /** Decodes a body. `requestContext` holds all other properties of its request. Rejects streaming. */
+  readonly accept: (body: unknown, requestContext: RequestContext) => Effect.Effect<AcceptedBody, Failure>
   /** The response to a request that was rejected with this failure. */
   readonly refused: (failed: Failure, requestId: string) => { readonly statusCode: number; readonly body: object }
 }
