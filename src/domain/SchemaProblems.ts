@@ -35,7 +35,11 @@ const KEY = /^(?:sk|pk|rk|svc|whsec|key|ghp|xox\w)[-_]/i
 const WORD = /^[\w.:/+-]{1,40}$/
 
 /** Messages for a value of another type, or for a word that is not in a list. */
-const OF_A_TYPE = /\b(?:an? (?:integer|number|boolean|array|object|JSON object)|one of|true or false|null)\b/
+const OF_A_TYPE =
+  /\b(?:an? (?:integer|number|boolean|array|object|JSON object)|(?<!at least )one of|true or false|null)\b/
+
+/** Messages for an object that lacks every member that it may have. */
+const OF_A_MEMBER = /^must contain at least one\b/
 
 /** Messages for a text that is too short or too long. */
 const OF_A_LENGTH = /^must have (?:at most )?[\d,]+ (?:to [\d,]+ )?characters\b/
@@ -55,7 +59,9 @@ const shown = (message: string, value: unknown, secret: boolean): string | undef
   }
   if (typeof value === "string") return ofString(message, value, secret)
   if (Array.isArray(value)) return /\bitems\b/.test(message) ? withCommas(value.length) : "an array"
-  return typeof value === "object" && OF_A_TYPE.test(message) ? "an object" : undefined
+  if (typeof value !== "object") return undefined
+  if (OF_A_MEMBER.test(message)) return Object.keys(value).length === 0 ? "an empty object" : undefined
+  return OF_A_TYPE.test(message) ? "an object" : undefined
 }
 
 /**
@@ -191,6 +197,15 @@ const problemsAt = (issue: SchemaIssue.Issue, path: Path, value: unknown): Reado
   }))
 }
 
+/** Messages for a number of the wrong kind. A message about the bounds of a number says its kind too. */
+const OF_A_KIND = /^must be an? (?:finite number|integer)$/
+
+/** Leaves out what another problem of the same field says better. */
+const withoutRepeats = (problems: ReadonlyArray<FoundProblem>): ReadonlyArray<FoundProblem> => {
+  const isOf = (path: string) => (other: FoundProblem) => !OF_A_KIND.test(other.message) && pathOf(other.path) === path
+  return problems.filter(({ message, path }) => !OF_A_KIND.test(message) || !problems.some(isOf(pathOf(path))))
+}
+
 /**
  * The invalid fields of a schema issue, at most 32, each with its path. `whole` is the name for a value that is wrong as a
  * whole, which is `value`. Without a value the messages do not say what was found.
@@ -200,7 +215,7 @@ export const problemsOf = (
   whole: string,
   value?: unknown
 ): readonly [FieldProblem, ...Array<FieldProblem>] => {
-  const [first, ...others] = problemsAt(issue, [], value)
+  const [first, ...others] = withoutRepeats(problemsAt(issue, [], value))
     .slice(0, MAX_PROBLEMS)
     .map(({ message, path }) => {
       const field = pathOf(path) || whole

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { atMost, integer, textOf } from "../../schemas/Bounds.ts"
+import { atMost, between, integer, textOf } from "../../schemas/Bounds.ts"
 import { problemsOf, withFoundValue } from "../../src/domain/SchemaProblems.ts"
 
 const CURSOR = "must be 24 hexadecimal characters"
@@ -14,6 +14,12 @@ const Body = Schema.Struct({
   content: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
   routing: Schema.optionalKey(Schema.Struct({ strategy: Schema.Literal("cost") })),
   max_tokens: Schema.optionalKey(Schema.Int),
+  share: Schema.optionalKey(between(0, 1)),
+  change: Schema.optionalKey(
+    Schema.Struct({ a: Schema.optionalKey(Schema.Int), b: Schema.optionalKey(Schema.Int) }).check(
+      Schema.isMinProperties(1, { message: "must contain at least one of a and b" })
+    )
+  ),
   api_key: Schema.optionalKey(Schema.Int),
   code: Schema.optionalKey(textOf(6, 6)),
   cursor: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[0-9a-f]{24}$/, { message: CURSOR })))
@@ -31,6 +37,11 @@ describe("the problems of a schema", () => {
   const rows: ReadonlyArray<readonly [object, string]> = [
     [{ limit: 101 }, "limit must be an integer from 1 to 100; got 101"],
     [{ limit: "101" }, 'limit must be an integer from 1 to 100; got "101"'],
+    [{ limit: 100.5 }, "limit must be an integer from 1 to 100; got 100.5"],
+    [{ limit: Infinity }, "limit must be an integer from 1 to 100; got Infinity"],
+    [{ limit: 1.5 }, "limit must be an integer; got 1.5"],
+    [{ share: Infinity }, "share must be a number from 0 to 1; got Infinity"],
+    [{ change: {} }, "change must contain at least one of a and b; got an empty object"],
     [{ limit: {} }, "limit must be an integer from 1 to 100; got an object"],
     [{ limit: 1e9 }, "limit must be an integer from 1 to 100; got 1,000,000,000"],
     [{ count: 0 }, "count must be an integer of at least 1; got 0"],
