@@ -121,23 +121,23 @@ export const readLine = (
   url: BatchOperationUrl
 ): InputLine | readonly [code: string, param: string | null, message: string] => {
   const problem = shapeProblemOf(text)
-  if (problem !== undefined) return ["invalid_json_line", null, `This line ${problem.message}`]
+  if (problem !== undefined) return ["invalid_json_line", null, `This line ${problem.message}.`]
   let value: unknown
   try {
     value = exactInputs(text, JSON.parse(text))
   } catch {
-    return ["invalid_json_line", null, "This line is not valid JSON"]
+    return ["invalid_json_line", null, "This line is not valid JSON."]
   }
-  if (!isObject(value)) return ["invalid_json_line", null, "This line is not a JSON object"]
+  if (!isObject(value)) return ["invalid_json_line", null, "This line is not a JSON object."]
   const { body, custom_id: customId, method, url: asked } = value
   if (typeof customId !== "string" || customId === "" || customId.length > MAX_CUSTOM_ID) {
-    return ["invalid_custom_id", "custom_id", `\`custom_id\` must be a string of 1 to ${MAX_CUSTOM_ID} characters`]
+    return ["invalid_custom_id", "custom_id", `\`custom_id\` must be a string of 1 to ${MAX_CUSTOM_ID} characters.`]
   }
-  if (method !== "POST") return ["invalid_method", "method", "`method` must be POST"]
+  if (method !== "POST") return ["invalid_method", "method", "`method` must be POST."]
   if (typeof asked !== "string" || operationUrlOf(asked) !== url) {
-    return ["mismatched_url", "url", "`url` must be the endpoint of the batch"]
+    return ["mismatched_url", "url", `\`url\` must be /v1${url}, the endpoint of the batch.`]
   }
-  if (!isObject(body)) return ["invalid_body", "body", "`body` must be a JSON object"]
+  if (!isObject(body)) return ["invalid_body", "body", "`body` must be a JSON object."]
   const unknown = Object.keys(value).find((name) => !["custom_id", "method", "url", "body"].includes(name))
   const fingerprint = createHash("sha256").update(`${url}\n${text}`).digest("hex")
   return { customId, body, fingerprint, ...(unknown === undefined ? {} : { unknown }) }
@@ -154,10 +154,12 @@ export const faultsOf = (
   url: BatchOperationUrl
 ): Effect.Effect<ReadonlyArray<InputFault>> =>
   Effect.gen(function* () {
-    if (lines === undefined) return [wholeFault("invalid_encoding", "The file is not UTF-8")]
-    if (lines.count === 0) return [wholeFault("empty_file", "The file has no requests")]
+    if (lines === undefined) return [wholeFault("invalid_encoding", "The file is not UTF-8.")]
+    if (lines.count === 0) return [wholeFault("empty_file", "The file has no requests.")]
     if (lines.count > MAX_LINES)
-      return [wholeFault("too_many_requests", `The file must contain at most ${MAX_LINES} requests`)]
+      return [
+        wholeFault("too_many_requests", `The file must contain at most ${MAX_LINES.toLocaleString("en-US")} requests.`)
+      ]
     const faults: Array<InputFault> = []
     const seen = new Set<string>()
     let checked = 0
@@ -170,7 +172,7 @@ export const faultsOf = (
         faults.push({
           code: "duplicate_custom_id",
           param: "custom_id",
-          message: "Another line has the same `custom_id`",
+          message: "Another line has the same `custom_id`.",
           line
         })
       } else seen.add(read.customId)

@@ -59,6 +59,20 @@ describe("the input of a batch", () => {
     })
   )
 
+  it("answers each fault with a sentence, and names the endpoint of the batch", () => {
+    const messageOf = (text: string) => {
+      const read = readLine(text, "/embeddings")
+      return "customId" in read ? undefined : read[2]
+    }
+    assert.strictEqual(
+      messageOf(JSON.stringify({ ...request, url: "/v1/messages" })),
+      "`url` must be /v1/embeddings, the endpoint of the batch."
+    )
+    for (const text of ["{", "1", "{}", JSON.stringify({ ...request, method: "GET" })]) {
+      assert.match(messageOf(text) ?? "", /\.$/)
+    }
+  })
+
   it("has a distinct fingerprint for each request", () => {
     const read = (value: object) => {
       const line = readLine(JSON.stringify(value), "/embeddings")
@@ -94,8 +108,8 @@ describe("the input of a batch", () => {
       assert.deepStrictEqual(
         faults.map(({ code, line, message }) => [code, line, message]),
         [
-          ["invalid_json_line", 1, "This line is nested more than 256 levels deep"],
-          ["invalid_json_line", 2, "This line must have at most 200,000 objects, arrays and members in total"]
+          ["invalid_json_line", 1, "This line is nested more than 256 levels deep."],
+          ["invalid_json_line", 2, "This line must have at most 200,000 objects, arrays and members in total."]
         ]
       )
     })
