@@ -54,6 +54,16 @@ export const unknownModelMessage = (reason: Extract<Reason, { readonly _tag: "Un
   return `${reason.detail ?? `There is no model ${reason.model}`}${meant || "."} GET /models lists all models`
 }
 
+/** Methods in the order in which messages list them. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+/** Names the methods that a path has. */
+export const methodMessage = ({ allowed, method }: Extract<Reason, { readonly _tag: "MethodNotAllowed" }>): string => {
+  const [last, ...others] = allowed.toSorted((a, b) => METHODS.indexOf(b) - METHODS.indexOf(a))
+  const first = others.length === 0 ? "" : `${others.toReversed().join(", ")} or `
+  return `${method} is not allowed here; use ${first}${last}`
+}
+
 /** States the length of a prompt and the maximum length. */
 export const contextMessage = ({
   tokens,

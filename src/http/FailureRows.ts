@@ -7,6 +7,7 @@ import {
   contextMessage,
   creditsMessage,
   MAX_MESSAGE,
+  methodMessage,
   plainFields,
   sentence,
   sentenceOfField,
@@ -232,13 +233,9 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     ({ hint, method, path }) => `There is nothing at ${method} ${path}${hint === undefined ? "" : `; ${hint}`}`,
     { unquoted: () => "there is nothing at this path" }
   ),
-  MethodNotAllowed: row(
-    405,
-    "invalid_request_error",
-    "method_not_allowed",
-    ({ allowed, method }) => `${method} is not allowed here; use ${allowed.join(" or ")}`,
-    { headers: ({ allowed }) => ({ allow: allowed.join(", ") }) }
-  ),
+  MethodNotAllowed: row(405, "invalid_request_error", "method_not_allowed", methodMessage, {
+    headers: ({ allowed }) => ({ allow: allowed.join(", ") })
+  }),
   RequestTimeout: row(408, "timeout_error", "request_timeout", "The request did not arrive in time", { retry: true }),
   KeyLimitReached: row(
     409,

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { HttpServerResponse } from "effect/http"
 import { failedAt, type Failure, failure, invalid, type Reason } from "../../src/domain/Failure.ts"
 import { bodyOf, describe as describeFailure, headersOf, respond } from "../../src/http/Failures.ts"
-import { table } from "../../src/http/FailureRows.ts"
+import { messageOf, table } from "../../src/http/FailureRows.ts"
 
 type Tag = Reason["_tag"]
 
@@ -219,6 +219,14 @@ describe("headers of failures", () => {
 
   it("include Allow, WWW-Authenticate and Connection where they apply", () => {
     assert.strictEqual(headersOf(failure(samples.MethodNotAllowed))["allow"], "GET, POST")
+    assert.strictEqual(
+      messageOf({ _tag: "MethodNotAllowed", method: "PUT", allowed: ["PATCH", "GET", "DELETE", "HEAD"] }),
+      "PUT is not allowed here; use GET, HEAD, PATCH or DELETE."
+    )
+    assert.strictEqual(
+      messageOf({ _tag: "MethodNotAllowed", method: "PUT", allowed: ["POST"] }),
+      "PUT is not allowed here; use POST."
+    )
     for (const tag of ["MissingApiKey", "InvalidApiKey"] as const) {
       assert.strictEqual(headersOf(failure(samples[tag]))["www-authenticate"], "Bearer")
     }

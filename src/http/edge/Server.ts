@@ -64,18 +64,32 @@ export const clientTimeouts: ClientTimeouts = {
   stalledMs: 60_000
 }
 
-const reasonOfSocket = (code: string | undefined): Reason => {
+/** The first line of a request, when only its method can be what Node's parser does not know. */
+const REQUEST_LINE = /^([A-Za-z-]{1,32}) \S+ HTTP\/1\.[01]\r?\n/
+
+/** An error of Node's HTTP parser with the bytes in which it stopped. */
+interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer
+}
+
+const malformed = (field: string, message: string): Reason => ({
+  _tag: "ValidationError",
+  problems: [{ field, message }]
+})
+
+const reasonOfSocket = ({ code, rawPacket }: ParserError): Reason => {
   switch (code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return { _tag: "RequestTimeout" }
     case "HPE_HEADER_OVERFLOW":
-      return { _tag: "ValidationError", problems: [{ field: "headers", message: "must be shorter" }] }
-    default:
-      return {
-        _tag: "ValidationError",
-        problems: [{ field: "request", message: "must be a well-formed HTTP request" }]
-      }
+      return malformed("headers", "must be shorter")
+    case "HPE_INVALID_METHOD": {
+      const [, method] = REQUEST_LINE.exec(rawPacket?.toString("latin1", 0, 8_192) ?? "") ?? []
+      if (method !== undefined)
+        return malformed("method", `must be GET, HEAD, POST, PUT, PATCH or DELETE; got ${method}`)
+    }
   }
+  return malformed("request", "must be a well-formed HTTP request")
 }
 
 interface ClientSocket extends Socket {
@@ -93,13 +107,13 @@ const answerSocket = (server: Server, lingerMs: number) =>
     const limiter = yield* RateLimiter
     const run = Effect.runForkWith(yield* Effect.context())
     const answered = new WeakSet<ClientSocket>()
-    server.on("clientError", (error: NodeJS.ErrnoException, stream: Duplex) => {
+    server.on("clientError", (error: ParserError, stream: Duplex) => {
       const socket = stream as ClientSocket
       // Each further chunk of non-HTTP input raises an error of its own.
       if (answered.has(socket)) return
       const isLost = () => error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)
       if (isLost()) return void socket.destroy()
-      const failed = failure(reasonOfSocket(error.code))
+      const failed = failure(reasonOfSocket(error))
       const address = clientAddress(socket.remoteAddress, undefined, http.trustedProxies)
       const seen = limiter.peek("default", subjectOf("default", undefined, address), rateLimitScale)
       const answer = Effect.map(seen, (verdict) => {

@@ -68,6 +68,7 @@ describe("a client that is too slow or does not speak HTTP", () => {
       "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       "request"
     ],
+    "an unknown method": ["FETCH /fine HTTP/1.1\r\nHost: test\r\n\r\n", "method"],
     "too much in its headers": [`GET /fine HTTP/1.1\r\nHost: test\r\nX-Long: ${"x".repeat(20_000)}\r\n\r\n`, "headers"]
   } as const
   for (const [name, [text, field]] of Object.entries(malformed)) {
@@ -79,6 +80,9 @@ describe("a client that is too slow or does not speak HTTP", () => {
         const got = parse(yield* line.take(answers(1)))
         const { error } = assertEnvelope(got, name)
         assert.deepStrictEqual([got.status, error.code, error.param], [400, "validation_error", field])
+        if (field === "method") {
+          assert.strictEqual(error.message, "`method` must be GET, HEAD, POST, PUT, PATCH or DELETE; got FETCH.")
+        }
         yield* line.gone
         assert.strictEqual(line.text, "")
       }).pipe(Effect.scoped)
