@@ -23,7 +23,7 @@ export const EmailSent = Schema.Struct({
 }).annotate({ identifier: "EmailSent" })
 export type EmailSent = typeof EmailSent.Type
 
-/** The address of the account was changed. The former address gets a notice. */
+/** The address of the account was changed. The former address gets a notification. */
 export const EmailChanged = Schema.Struct({
   data: Schema.Struct({
     object: Schema.Literal("email"),
@@ -49,7 +49,7 @@ const choices = {
   key_change: Schema.Boolean
 }
 
-/** The notices that the owner gets by email. All are on until the owner declines them. A change of the address is always sent. */
+/** The notifications that the owner gets by email. All are on until the owner declines them. A change of the address is always sent. */
 export const NotificationChoices = Schema.Struct({
   data: Schema.Struct({ object: Schema.Literal("notifications"), ...choices })
 }).annotate({ identifier: "NotificationChoices" })

@@ -16,7 +16,7 @@ import {
 const reads = { limit: "console_reads", charge: "free" } as const
 const writes = { limit: "console_writes", charge: "free" } as const
 
-/** Settings of an account: its email address, its notices, and the company that statements name. */
+/** Settings of an account: its email address, its notifications, and the company that statements name. */
 export class ConsoleSettingsGroup extends HttpApiGroup.make("consoleSettings")
   .add(
     HttpApiEndpoint.post("requestEmail", "/console/email", {
@@ -31,12 +31,12 @@ export class ConsoleSettingsGroup extends HttpApiGroup.make("consoleSettings")
       operation("console.email.verify", "Change the address of the account, which ends all other sessions", writes)
     ),
     HttpApiEndpoint.get("getNotifications", "/console/notifications", { success: NotificationChoices }).annotateMerge(
-      operation("console.notifications.get", "Retrieve which notices the owner gets by email", reads)
+      operation("console.notifications.get", "Retrieve which notifications the owner gets by email", reads)
     ),
     HttpApiEndpoint.patch("updateNotifications", "/console/notifications", {
       payload: NotificationChange,
       success: NotificationChoices
-    }).annotateMerge(operation("console.notifications.update", "Choose which notices come by email", writes)),
+    }).annotateMerge(operation("console.notifications.update", "Choose which notifications come by email", writes)),
     HttpApiEndpoint.get("getBillingDetails", "/console/billing-details", {
       success: BillingDetailsReport
     }).annotateMerge(operation("console.billing_details.get", "Retrieve the company that statements name", reads)),

@@ -3062,7 +3062,7 @@ export type BillingDetailsChange = {
   readonly tax_id?: string | null
 }
 
-/** The notices that the owner gets by email. All are on until the owner declines them. A change of the address is always sent. */
+/** The notifications that the owner gets by email. All are on until the owner declines them. A change of the address is always sent. */
 export type NotificationChoices = {
   readonly data: {
     readonly object: "notifications"
@@ -3093,7 +3093,7 @@ export type NotificationChange = {
   readonly key_change?: boolean
 }
 
-/** The address of the account was changed. The former address gets a notice. */
+/** The address of the account was changed. The former address gets a notification. */
 export type EmailChanged = {
   readonly data: {
     readonly object: "email"
@@ -6719,11 +6719,11 @@ export interface Operations {
     readonly body: EmailCode
     readonly answer: EmailChanged
   }
-  /** Retrieve which notices the owner gets by email */
+  /** Retrieve which notifications the owner gets by email */
   readonly "console.notifications.get": {
     readonly answer: NotificationChoices
   }
-  /** Choose which notices come by email */
+  /** Choose which notifications come by email */
   readonly "console.notifications.update": {
     readonly body: NotificationChange
     readonly answer: NotificationChoices

@@ -36,8 +36,8 @@ export const EmailDialog = ({ email, onClose }: { readonly email: string; readon
       onClose={onClose}
     >
       <p className="muted">
-        You sign in with this address, and the gateway sends notices to it. The gateway tells {email} about the change
-        and signs out every other browser.
+        You sign in with this address, and the gateway sends notifications to it. The gateway tells {email} about the
+        change and signs out every other browser.
       </p>
       {send.isSuccess ? (
         <>

@@ -27,7 +27,7 @@ const kinds: ReadonlyArray<{ kind: Kind; name: string; words: string }> = [
   { kind: "key_change", name: "Key changes", words: "A key is created, rotated or revoked." }
 ]
 
-/** Chooses the notices that the gateway sends by email. The console saves each choice at once. */
+/** Chooses the notifications that the gateway sends by email. The console saves each choice at once. */
 export const NotificationsCard = () => {
   const client = useQueryClient()
   const { data, error, isPending, refetch } = useQuery(notificationsQuery)
