@@ -140,8 +140,12 @@ export const decodePolicy = (
   return Result.gen(function* () {
     const alias = provider == null ? undefined : yield* within("provider", decodeAlias(provider))
     const wire = routing == null ? undefined : yield* within("routing", decodeStrict(routing))
-    if (wire === undefined) return alias === undefined ? base : ofAlias(alias, base)
-    const own = ofRouting(wire, base)
+    if (wire === undefined) {
+      if (alias === undefined) return base
+      return { ...ofAlias(alias, base), ...(alias.only == null ? {} : { onlyField: "provider.only" }) }
+    }
+    const onlyField = wire.providers?.only === undefined ? {} : { onlyField: "routing.providers.only" }
+    const own = { ...ofRouting(wire, base), ...onlyField }
     return alias === undefined ? own : { ...own, dataPolicy: tightened(own.dataPolicy, alias) }
   })
 }

@@ -134,7 +134,15 @@ export type Reason =
   /** With `provider`, the time limit ended after the first output of that provider, which is charged. */
   | { readonly _tag: "UpstreamTimeout"; readonly clock: string; readonly provider?: string }
   /** With a pause, waiting helps: the providers that could serve are resting. */
-  | { readonly _tag: "NoProviderAvailable"; readonly detail: string; readonly retryAfterSeconds?: number }
+  | {
+      readonly _tag: "NoProviderAvailable"
+      readonly detail: string
+      readonly retryAfterSeconds?: number
+      /** The field that excludes every provider on its own. */
+      readonly param?: string
+      /** Names in that field which no provider has, in the caller's words. */
+      readonly unknownProviders?: ReadonlyArray<string>
+    }
   /** Something that the request needs was not set up, or cannot be reached. */
   | { readonly _tag: "ServiceUnavailable"; readonly detail: string; readonly retryAfterSeconds?: number }
   | { readonly _tag: "StoreUnavailable" }

@@ -18,6 +18,8 @@ export const stricter = (a: DataPolicy, b: DataPolicy): DataPolicy =>
 export interface RoutingPolicy {
   readonly strategy: Strategy
   readonly only: ReadonlyArray<string> | undefined
+  /** The field of the request that sets `only`; absent where a key or a preset sets it. */
+  readonly onlyField?: string
   readonly order: ReadonlyArray<string>
   readonly ignore: ReadonlyArray<string>
   readonly allowFallbacks: boolean

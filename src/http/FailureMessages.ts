@@ -71,6 +71,20 @@ export const contextMessage = ({
 }: Extract<Reason, { readonly _tag: "ContextLengthExceeded" }>): string =>
   `The prompt has about ${tokens.toLocaleString("en-US")} tokens, more than the context window of ${window.toLocaleString("en-US")}`
 
+/** The maximum number of unknown names in a message. */
+const MAX_NAMES = 4
+
+/** Says why no provider is left, and which names of the caller's no provider has. */
+export const noProviderMessage = ({
+  detail,
+  unknownProviders = []
+}: Extract<Reason, { readonly _tag: "NoProviderAvailable" }>): string => {
+  if (unknownProviders.length === 0) return detail
+  const names = unknownProviders.slice(0, MAX_NAMES).map((name) => `"${name}"`)
+  const more = unknownProviders.length > MAX_NAMES ? ` and ${unknownProviders.length - MAX_NAMES} more` : ""
+  return `${detail}. The gateway has no provider ${names.join(", ")}${more}`
+}
+
 const PAID = "you pay for the output you received"
 
 /** Says that no provider could serve, or which provider broke off. */

@@ -8,6 +8,7 @@ import {
   creditsMessage,
   MAX_MESSAGE,
   methodMessage,
+  noProviderMessage,
   plainFields,
   sentence,
   sentenceOfField,
@@ -87,6 +88,7 @@ interface Wait {
 const detailOf = ({ detail }: { readonly detail: string }): string => detail
 const secondsOf = ({ retryAfterSeconds }: Wait): number | undefined => retryAfterSeconds
 const hasSeconds = (reason: Wait): boolean => secondsOf(reason) !== undefined
+const later = { retryAfter: secondsOf, isTransient: hasSeconds } as const
 
 const paramOr =
   (usual: string | null) =>
@@ -352,13 +354,11 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     unquoted: () => "no provider could serve the request"
   }),
   VideoUnavailable: row(503, "service_unavailable_error", "service_unavailable", detailOf),
-  ServiceUnavailable: row(503, "service_unavailable_error", "service_unavailable", detailOf, {
-    retryAfter: secondsOf,
-    isTransient: hasSeconds
-  }),
-  NoProviderAvailable: row(503, "service_unavailable_error", "no_provider_available", detailOf, {
-    retryAfter: secondsOf,
-    isTransient: hasSeconds
+  ServiceUnavailable: row(503, "service_unavailable_error", "service_unavailable", detailOf, later),
+  NoProviderAvailable: row(503, "service_unavailable_error", "no_provider_available", noProviderMessage, {
+    ...later,
+    param: paramOr(null),
+    unquoted: detailOf
   }),
   StoreUnavailable: row(
     503,

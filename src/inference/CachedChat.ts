@@ -47,8 +47,8 @@ interface CachedAnswer extends Pick<Answer, "resolvedModel" | "provider" | "outp
 const keyFor = (request: ChatRequest, { candidates, policy }: Plan): CacheKey | undefined => {
   const { auto, chain, conversation, principal, steering } = request
   if (policy.dataPolicy === "zero_retention" || conversation.tools.length > 0) return undefined
-  const { source: _, timeouts: __, ...routing } = policy
-  const { cacheKey: ___, ...asked } = conversation
+  const { onlyField: _, source: __, timeouts: ___, ...routing } = policy
+  const { cacheKey: ____, ...asked } = conversation
   return keyOf({
     accountId: principal.accountId,
     projectId: principal.projectId,

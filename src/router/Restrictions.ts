@@ -1,4 +1,5 @@
 /** The exclusions of a client's routing policy, and the explanation when no provider is left. */
+import { type Failure, failure } from "../domain/Failure.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { PreparedCandidate } from "./MeasuredCandidates.ts"
 
@@ -51,13 +52,15 @@ const tooDear = ({ policy: { maxPrice }, promptBound }: RestrictedRequest): Rest
     )
 }
 
+const ONLY = "providers.only"
+
 /** Returns the restrictions of a request that can exclude a provider. */
 export const restrictionsOf = (request: RestrictedRequest): ReadonlyArray<Restriction> => {
   const { parameters, policy } = request
   const found: Array<Restriction> = []
   if (policy.only !== undefined) {
     const only = new Set(lowerCased(policy.only))
-    found.push({ name: "providers.only", excludes: ({ provider }) => !only.has(provider.id) })
+    found.push({ name: ONLY, excludes: ({ provider }) => !only.has(provider.id) })
   }
   if (policy.ignore.length > 0) {
     const ignore = new Set(lowerCased(policy.ignore))
@@ -103,4 +106,25 @@ export const explain = (able: ReadonlyArray<Restrictable>, restrictions: Readonl
   const sentence = `No provider meets the routing restrictions of this request: of ${candidates}, ${out}`
   if (counts.length < 2 || enough.length === 0) return sentence
   return `${sentence}; ${listed(enough.map(({ left, name }) => `without ${name} ${left} would be left`))}`
+}
+
+/**
+ * Returns the failure when the restrictions exclude every provider in `able`. It names the field `only` when that one excludes them all,
+ * and lists the names in it that no provider has.
+ */
+export const noneLeft = (
+  able: ReadonlyArray<Restrictable>,
+  restrictions: ReadonlyArray<Restriction>,
+  { only = [], onlyField }: Pick<RoutingPolicy, "only" | "onlyField">,
+  isProvider: (id: string) => boolean
+): Failure => {
+  const unknown = only.filter((name) => !isProvider(name.toLowerCase()))
+  const onlyRule = restrictions.find(({ name }) => name === ONLY)
+  const excludesAll = onlyRule !== undefined && able.every(onlyRule.excludes)
+  return failure({
+    _tag: "NoProviderAvailable",
+    detail: explain(able, restrictions),
+    ...(excludesAll && onlyField !== undefined ? { param: onlyField } : {}),
+    ...(unknown.length === 0 ? {} : { unknownProviders: [...new Set(unknown)] })
+  })
 }

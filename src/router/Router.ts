@@ -9,7 +9,7 @@ import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
 import { longCachePrice, type Price } from "../domain/Pricing.ts"
 import { likelyTokens } from "../domain/TokenBound.ts"
 import { type AutoRequest, isAuto, planAuto } from "./AutoRouter.ts"
-import { explain, lowerCased, type Restriction, restrictionsOf } from "./Restrictions.ts"
+import { lowerCased, noneLeft, type Restriction, restrictionsOf } from "./Restrictions.ts"
 import { type MeasuredCandidate, likelyPriceUsd, atAccountPrices, MeasuredCandidates } from "./MeasuredCandidates.ts"
 import { arrange, explore, type WeighedProvider } from "./Strategy.ts"
 import { planWork, type WorkPlanRequest } from "./WorkPlan.ts"
@@ -209,7 +209,7 @@ const planOf = (deps: PlanDeps, request: PlanRequest): Result.Result<Plan, Failu
   const [first, ...others] = chosen
   if (first === undefined) {
     if (able.length === 0) return Result.fail(unable(catalogue, request, because))
-    return Result.fail(failure({ _tag: "NoProviderAvailable", detail: explain(able, restrictions) }))
+    return Result.fail(noneLeft(able, restrictions, policy, (id) => catalogue.provider(id) !== undefined))
   }
   const hedgeAfterMs = hedgeOf(deps, request, chosen)
   const priced = ({ candidate }: MeasuredCandidate): Candidate =>

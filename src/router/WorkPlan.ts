@@ -7,7 +7,7 @@ import { usdFromPico } from "../domain/Money.ts"
 import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
 import { priceFor, ruleFor } from "../domain/PriceTerms.ts"
 import type { Price } from "../domain/Pricing.ts"
-import { explain, lowerCased, type Restrictable, restrictionsOf } from "./Restrictions.ts"
+import { lowerCased, noneLeft, type Restrictable, restrictionsOf } from "./Restrictions.ts"
 import { ratesOf } from "./MeasuredCandidates.ts"
 import { unknownModel } from "./UnknownModel.ts"
 
@@ -166,5 +166,5 @@ export const planWork = (catalogue: Snapshot, request: WorkPlanRequest): Result.
     })
   }
   if (able.length === 0) return Result.fail(unable(models, request, excess))
-  return Result.fail(failure({ _tag: "NoProviderAvailable", detail: explain(able, restrictions) }))
+  return Result.fail(noneLeft(able, restrictions, policy, (id) => catalogue.provider(id) !== undefined))
 }

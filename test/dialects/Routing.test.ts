@@ -59,6 +59,7 @@ describe("the routing of a request", () => {
     assert.deepStrictEqual(policyOf({ routing }), {
       strategy: "latency",
       only: ["a", "b"],
+      onlyField: "routing.providers.only",
       order: ["b"],
       ignore: ["c"],
       allowFallbacks: false,
@@ -80,6 +81,7 @@ describe("the routing of a request", () => {
     assert.deepStrictEqual(of({ only: ["a"], order: null, ignore: ["c"], allow_fallbacks: false }), {
       ...defaultPolicy,
       only: ["a"],
+      onlyField: "provider.only",
       ignore: ["c"],
       allowFallbacks: false,
       source: "request"
@@ -117,7 +119,13 @@ describe("the routing of a request", () => {
     assert.strictEqual(of("no_training", { data_collection: "allow" }), "no_training")
     assert.deepStrictEqual(
       policyOf({ routing: { providers: { only: ["a"] } }, provider: { only: ["b"], order: ["b"], zdr: true } }),
-      { ...defaultPolicy, only: ["a"], dataPolicy: "zero_retention", source: "request" }
+      {
+        ...defaultPolicy,
+        only: ["a"],
+        onlyField: "routing.providers.only",
+        dataPolicy: "zero_retention",
+        source: "request"
+      }
     )
     assert.deepStrictEqual(fieldsOf({ routing: {}, provider: { zdr: 1 } }), ["provider.zdr"])
   })
@@ -140,7 +148,7 @@ describe("the routing of a request", () => {
   })
 
   it("overrides a preset's routing field by field, from `routing` and from `provider`", () => {
-    const base = policyOf({
+    const { onlyField: _, ...base } = policyOf({
       routing: {
         strategy: "cost",
         providers: { only: ["a", "b"], order: ["b"], ignore: ["c"] },

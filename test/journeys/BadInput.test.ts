@@ -259,7 +259,16 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   [
     "routing: only an unknown provider",
     { routing: { providers: { only: ["nobody"] } } },
-    told(503, "no_provider_available", null, { message: /of \d candidates, providers\.only excludes \d\.$/ })
+    told(503, "no_provider_available", "routing.providers.only", {
+      message: /of \d candidates, providers\.only excludes \d\. The gateway has no provider "nobody"\.$/
+    })
+  ],
+  [
+    "provider: only a provider that does not serve the model",
+    { provider: { only: ["anthropic"] } },
+    told(503, "no_provider_available", "provider.only", {
+      message: /of \d candidates, providers\.only excludes \d\.$/
+    })
   ],
   [
     "routing: every provider ignored",

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { defaultPolicy, type RoutingPolicy } from "../../src/domain/Plan.ts"
-import { explain, restrictionsOf } from "../../src/router/Restrictions.ts"
+import { explain, noneLeft, restrictionsOf } from "../../src/router/Restrictions.ts"
 import { MeasuredCandidates } from "../../src/router/MeasuredCandidates.ts"
 import { syntheticCatalogue } from "../support/SyntheticCatalogue.ts"
 
@@ -103,5 +103,16 @@ describe("the explanation when no provider is left", () => {
       said({ only: ["nobody"], ignore: ["nobody"], maxPrice: { prompt: 0 } }),
       `${begin}of 4 candidates, providers.only excludes 4 and max_price excludes 4`
     )
+  })
+  it("names the field that excludes every provider on its own, and the unknown names in it", () => {
+    const failed = (policy: Partial<RoutingPolicy>) =>
+      noneLeft(able, restrictions(policy), policy as RoutingPolicy, (id) => catalogue.provider(id) !== undefined).reason
+    const onlyField = "provider.only"
+    assert.deepInclude(failed({ only: ["Nobody", "nobody", "Keeps"], onlyField, maxPrice: { prompt: 0 } }), {
+      unknownProviders: ["Nobody", "nobody"]
+    })
+    assert.deepInclude(failed({ only: ["nobody"], onlyField }), { param: onlyField, unknownProviders: ["nobody"] })
+    assert.notProperty(failed({ only: ["keeps"], onlyField, maxPrice: { prompt: 0 } }), "param")
+    assert.notProperty(failed({ only: ["nobody"] }), "param", "a key or a preset sets it")
   })
 })

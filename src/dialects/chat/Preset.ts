@@ -40,12 +40,18 @@ export const filledFrom = (preset: PresetConfig | undefined, body: Body): Body =
   return Object.fromEntries([...supplied, ...set])
 }
 
+/** A preset's policy. The request has none of its fields, so errors name none. */
+const ofPreset = (policy: RoutingPolicy): RoutingPolicy => {
+  const { onlyField: _, ...own } = policy
+  return own
+}
+
 /** The routing of a request without routing options: its preset's over its key's. */
 export const presetPolicy = (
   preset: PresetConfig | undefined,
   base: RoutingPolicy = defaultPolicy
 ): Result.Result<RoutingPolicy, Failure> =>
-  preset?.routing == null ? Result.succeed(base) : decodePolicy({ routing: preset.routing }, base)
+  preset?.routing == null ? Result.succeed(base) : Result.map(decodePolicy({ routing: preset.routing }, base), ofPreset)
 
 /** The messages of a request after the instructions of its preset. */
 export const withInstructions = (

@@ -20,6 +20,7 @@ describe("loggedReason", () => {
       { _tag: "ContentPolicyViolation", provider: "openai", detail: secret },
       { _tag: "GenerationFailed", detail: secret },
       { _tag: "BatchRequestFailed", index: 2, detail: secret },
+      { _tag: "NoProviderAvailable", detail: "providers.only excludes 3", unknownProviders: [secret] },
       { _tag: "UpstreamError", detail: secret }
     ]
     for (const reason of reasons) {
