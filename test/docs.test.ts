@@ -66,7 +66,7 @@ describe("the guides", () => {
         .find((text) => text.includes(after))
         ?.split(after)[1]
         ?.split(", ") ?? []
-    assert.sameMembers([...rows.flatMap(([keys = ""]) => quoted(keys))], listed("is none of "))
+    assert.sameMembers([...rows.flatMap(([keys = ""]) => quoted(keys))], listed("the keys are "))
     const faults = rows.find(([key]) => key === "`fault`")?.[1] ?? ""
     assert.sameMembers([...quoted(faults)], listed("must be one of "))
     assert.isTrue(Result.isSuccess(parseSteering("fault=break,after=3")))

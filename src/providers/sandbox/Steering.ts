@@ -110,7 +110,7 @@ const readPair = (into: Mutable<Steering>, seen: Set<string>, pair: string): str
   if (equals === -1) return `"${pair}" is not of the form key=value`
   const key = pair.slice(0, equals).trim()
   const set = SETTERS.get(key)
-  if (set === undefined) return `"${key}" is none of ${[...SETTERS.keys()].join(", ")}`
+  if (set === undefined) return `"${key}" is not a key; the keys are ${[...SETTERS.keys()].join(", ")}`
   if (seen.has(key)) return `"${key}" is given twice`
   seen.add(key)
   const expected = set(into, pair.slice(equals + 1).trim())
