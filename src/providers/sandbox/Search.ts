@@ -1,9 +1,10 @@
 import { Clock, Effect } from "effect"
-import type { ProviderError } from "../ProviderError.ts"
+import { ProviderError } from "../ProviderError.ts"
 import type { SearchResults, SearchWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 import { bm25 } from "./Bm25.ts"
 import library from "./library.json" with { type: "json" }
+import { searchRefusalOf } from "./Refusals.ts"
 import { playWork } from "./WorkPlay.ts"
 
 /** A page of the sandbox's web. Days are `YYYY-MM-DD`. */
@@ -87,8 +88,10 @@ const found = (query: string, queryIndex: number, work: SearchWork, nowMs: numbe
 
 /** The double's search in a small library of its own. An empty answer has no results. */
 export const search = (id: string, call: WorkCall, work: SearchWork): Effect.Effect<SearchResults, ProviderError> =>
-  playWork(id, call, ({ fault }) =>
-    Effect.map(Clock.currentTimeMillis, (nowMs) => ({
+  playWork(id, call, ({ fault }) => {
+    const refusal = searchRefusalOf(id, work)
+    if (refusal !== undefined) return Effect.fail(new ProviderError({ provider: id, fault: refusal }))
+    return Effect.map(Clock.currentTimeMillis, (nowMs) => ({
       results: fault === "empty" ? [] : work.queries.flatMap((query, index) => found(query, index, work, nowMs))
     }))
-  )
+  })

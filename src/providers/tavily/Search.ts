@@ -1,5 +1,6 @@
 import { DAY_MS, dayOf } from "../../domain/Day.ts"
 import type { SearchWork } from "../../domain/Work.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 
 const recencyDays = { hour: 1, day: 1, week: 7, month: 31, year: 366 } as const
 
@@ -11,6 +12,12 @@ export const lackOf = (work: SearchWork): string | undefined => {
   if (work.updatedAfter !== undefined) return "last_updated_after_filter"
   if (work.updatedBefore !== undefined) return "last_updated_before_filter"
   return work.mode === "web" ? undefined : "search_mode"
+}
+
+/** Why Tavily cannot answer a search; undefined when it can. */
+export const refusalOf = (work: SearchWork): ProviderFault | undefined => {
+  const param = lackOf(work)
+  return param === undefined ? undefined : { _tag: "Refused", status: 400, detail: `it does not offer ${param}`, param }
 }
 
 /** The first day of the results: the later one of the recency and the caller's own date. */

@@ -8,7 +8,7 @@ import { listOf, objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import { dayOf } from "../../domain/Day.ts"
 import type { SearchResults, SearchWork } from "../../domain/Work.ts"
-import { encodeSearch, lackOf } from "./Search.ts"
+import { encodeSearch, refusalOf } from "./Search.ts"
 
 /** Tavily's search, or a host with the same API. */
 export interface TavilyOptions {
@@ -30,10 +30,8 @@ export const makeTavily = ({ apiKey, baseUrl, id }: TavilyOptions): Effect.Effec
     stopsBillingOnAbort: false,
     ...withoutChat(id),
     search: (call, asked) => {
-      const param = lackOf(asked)
-      if (param !== undefined) {
-        return Effect.fail(work.error({ _tag: "Refused", status: 400, detail: `it does not offer ${param}`, param }))
-      }
+      const refusal = refusalOf(asked)
+      if (refusal !== undefined) return Effect.fail(work.error(refusal))
       return Effect.forEach(asked.queries, (query, index) => ask(work, target, call, asked, query, index), {
         concurrency: "unbounded"
       }).pipe(Effect.map((found) => ({ results: found.flat() })))

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { imagesRefusalOf, videoRefusalOf } from "../../../src/providers/sandbox/Refusals.ts"
+import { imagesRefusalOf, searchRefusalOf, videoRefusalOf } from "../../../src/providers/sandbox/Refusals.ts"
 import type { ImagesWork, VideoWork } from "../../../src/domain/Work.ts"
 import type { ProviderFault } from "../../../src/providers/ProviderError.ts"
 import { json, post, startService } from "../../support/Service.ts"
-import { drawWork, videoWork, workCall } from "../work.ts"
+import { drawWork, searchWork, videoWork, workCall } from "../work.ts"
 
 const paramOf = (fault: ProviderFault | undefined) => (fault?._tag === "Refused" ? fault.param : fault)
 
@@ -34,6 +34,13 @@ describe("a double", () => {
     assert.isUndefined(paramIn("fal", references, "fal-ai/bytedance/seedance/v2"))
     assert.strictEqual(paramIn("xai", { referenceVideo: media }), "reference_video")
     assert.isUndefined(paramIn("xai", references))
+  })
+
+  it("refuses searches that the adapter of its provider refuses", () => {
+    assert.strictEqual(paramOf(searchRefusalOf("tavily", searchWork({ languages: ["de"] }))), "search_language_filter")
+    assert.strictEqual(paramOf(searchRefusalOf("tavily", searchWork({ recency: "hour" }))), "search_recency_filter")
+    assert.isUndefined(searchRefusalOf("tavily", searchWork({ recency: "day" })))
+    assert.isUndefined(searchRefusalOf("up", searchWork({ languages: ["de"] })))
   })
 
   it.live("answers with the name of the refused field and no charge", () =>
