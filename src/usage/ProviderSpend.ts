@@ -7,7 +7,16 @@ import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { costOf, Margins } from "./Margins.ts"
-import { dropSpendBefore, exchangeSpend, type SpendLine, spendLines } from "./ProviderSpendSql.ts"
+import {
+  dropSpendBefore,
+  lockSpend,
+  type OwnSpend,
+  publishSpend,
+  type SpendLine,
+  spendLines,
+  spendOfOthers,
+  type SpendRow
+} from "./ProviderSpendSql.ts"
 
 /** How often nodes exchange their sums while a bound exists, and how often a node that cannot listen looks for new bounds. */
 const EXCHANGE_MS = 1_000
@@ -43,10 +52,27 @@ export interface Reservation {
   readonly end: (costs?: ReadonlyArray<readonly [provider: string, cost: Nano]>) => void
 }
 
+/** An exchange that a node has planned and publishes: its sums, and what they grant it. */
+interface PlannedExchange {
+  readonly day: string
+  readonly published: ReadonlyArray<OwnSpend>
+  readonly bounds: ReadonlyArray<{
+    readonly provider: string
+    readonly limit: Nano
+    readonly total: Nano
+    /** The node's part of the rest, if all nodes had the same. */
+    readonly share: Nano
+    /** What it publishes that it may still spend. */
+    readonly granted: Nano
+    /** What it publishes as spent and reserved. */
+    readonly used: Nano
+  }>
+}
+
 /**
  * Keeps the cost of providers in a UTC day within the bounds that operators set. Each node sums the cost and the maximum cost of its
- * requests, exchanges these sums with the other nodes once a second, and may spend its share of the rest in between. So the nodes
- * together do not exceed a bound, except that the others do not know a newly started node for a second.
+ * requests. Once a second it publishes these sums with what it may still spend, which it takes from what no node has spent or taken. One
+ * node at a time does so. So the nodes together never exceed a bound, whatever each of them does between two exchanges.
  */
 export class ProviderSpend extends Context.Service<
   ProviderSpend,
@@ -58,8 +84,6 @@ export class ProviderSpend extends Context.Service<
     readonly secondsLeft: () => number
     /** Returns every bound with the cost of the day, from the sums that nodes have published. */
     readonly lines: Effect.Effect<ReadonlyArray<SpendLine>, Unavailable>
-    /** Exchanges the sums at once. */
-    readonly refresh: Effect.Effect<void, Unavailable>
   }
 >()("tollgate/usage/ProviderSpend") {
   static readonly layer = Layer.effect(
@@ -84,10 +108,19 @@ export class ProviderSpend extends Context.Service<
         spend.compared(day, new Map(rows.map((row) => [row.provider, costOf(row)])))
         yield* storeErrors(dropSpendBefore(sql, day))
       })
+      const published = (day: string) =>
+        Effect.gen(function* () {
+          yield* lockSpend(sql)
+          const planned = spend.plan(day, yield* spendOfOthers(sql, node, day))
+          yield* publishSpend(sql, node, day, planned.published)
+          return planned
+        }).pipe(sql.withTransaction)
       const refresh = Effect.gen(function* () {
         const day = spend.day()
-        const rows = yield* storeErrors(exchangeSpend(sql, node, day, spend.own(day)))
-        for (const words of spend.exchanged(day, rows)) yield* Effect.logWarning(words)
+        const bounds = yield* storeErrors(spendOfOthers(sql, node, day))
+        // Without a bound there is nothing to share.
+        const planned = bounds.length === 0 ? spend.plan(day, []) : yield* storeErrors(published(day))
+        for (const words of spend.apply(planned)) yield* Effect.logWarning(words)
       })
       const wakeups = wakeupsOf(sql)
       const changed = yield* Latch.make()
@@ -116,12 +149,17 @@ export class ProviderSpend extends Context.Service<
         begin: () => spend.begin(),
         isStopped: (provider) => spend.isStopped(provider),
         secondsLeft: () => Math.ceil(untilTomorrowMs(clock.currentTimeMillisUnsafe()) / 1_000),
-        lines: Effect.suspend(() => storeErrors(spendLines(sql, spend.day()))),
-        refresh
+        lines: Effect.suspend(() => storeErrors(spendLines(sql, spend.day())))
       })
     })
   )
 }
+
+const largest = (one: Nano, other: Nano): Nano => (one > other ? one : other)
+const smallest = (one: Nano, other: Nano): Nano => (one < other ? one : other)
+
+/** The provider of the row with which a node shows that it runs. */
+const NO_PROVIDER = "-"
 
 /** The sums of a node, and its allowances. */
 export class Spend {
@@ -171,39 +209,50 @@ export class Spend {
     }
   }
 
-  /** Returns the sums to publish. The sum of all providers shows that this node is running. */
-  own(day: string): ReadonlyArray<{ readonly provider: string } & Sums> {
-    if (this.#turn() !== day) return []
-    return [
-      { provider: "-", settled: 0n, reserved: 0n },
-      ...[...this.#own].map(([provider, sums]) => ({ provider, ...sums }))
-    ]
-  }
-
   compared(day: string, base: ReadonlyMap<string, Nano>): void {
     if (this.#turn() === day) this.#base = base
   }
 
-  /** Applies the result of an exchange. Returns the messages to log. */
-  exchanged(
-    day: string,
-    rows: ReadonlyArray<{
-      readonly provider: string
-      readonly limit_nano: Nano
-      readonly settled: Nano
-      readonly reserved: Nano
-      readonly nodes: number
-    }>
-  ): ReadonlyArray<string> {
+  /**
+   * Plans an exchange from what the other nodes have published. Until it is applied, the node goes on with its former allowance, which the
+   * new grant therefore contains.
+   */
+  plan(day: string, rows: ReadonlyArray<SpendRow>): PlannedExchange {
+    const isToday = this.#turn() === day
+    const bounds = (isToday ? rows : []).map(
+      ({ granted: taken, limit_nano: limit, nodes, provider, reserved, settled }) => {
+        const own = this.#ownOf(provider)
+        const known = settled + own.settled
+        const total = largest(known, this.#baseOf(provider)) + reserved + own.reserved
+        const share = (limit - total) / BigInt(nodes + 1)
+        const kept = largest(this.#allowances.get(provider)?.left ?? 0n, 0n)
+        const granted = largest(kept, smallest(share, limit - total - taken))
+        return { provider, limit, total, share, granted, used: own.settled + own.reserved }
+      }
+    )
+    const grants = new Map(bounds.map(({ granted, provider }) => [provider, granted]))
+    const sums = isToday ? this.#own : new Map<string, Sums>()
+    const none = { settled: 0n, reserved: 0n }
+    // The row of no provider shows that this node is running.
+    const published = [...new Set([NO_PROVIDER, ...sums.keys(), ...grants.keys()])].map((provider) => ({
+      provider,
+      ...none,
+      ...sums.get(provider),
+      granted: grants.get(provider) ?? 0n
+    }))
+    return { day, published, bounds }
+  }
+
+  /** Applies an exchange that is published. Returns the messages to log. */
+  apply({ bounds, day }: PlannedExchange): ReadonlyArray<string> {
     if (this.#turn() !== day) return []
     const words: Array<string> = []
     this.#allowances = new Map()
-    for (const { limit_nano: limit, nodes, provider, reserved, settled } of rows) {
+    for (const { granted, limit, provider, share, total, used } of bounds) {
       const own = this.#ownOf(provider)
-      const known = settled + own.settled
-      const receipts = this.#baseOf(provider)
-      const total = (known > receipts ? known : receipts) + reserved + own.reserved
-      this.#allowances.set(provider, { limit, total, left: (limit - total) / BigInt(nodes + 1) })
+      const usedSince = own.settled + own.reserved - used
+      // What it does not need goes back to the others with its next exchange.
+      this.#allowances.set(provider, { limit, total, left: smallest(granted, share) - usedSince })
       this.#show(provider)
       words.push(...this.#crossed(day, provider, limit, total))
     }

@@ -4,7 +4,7 @@ import type { Nano } from "../domain/Money.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** A bound on the cost of a provider in a UTC day, in nano-USD, and the day's cost from the sums of all nodes. */
+/** A bound on the cost of a provider in a UTC day, in nano-USD, and what the other nodes have published about the day. */
 export interface SpendRow {
   /** The provider. Empty: all providers together. */
   readonly provider: string
@@ -12,53 +12,69 @@ export interface SpendRow {
   /** The cost of ended requests of other nodes, and the maximum cost of their running ones. */
   readonly settled: Nano
   readonly reserved: Nano
+  /** What the other nodes may still spend under this bound before they publish again. */
+  readonly granted: Nano
   /** The number of other nodes that published recently. */
   readonly nodes: number
 }
 
-/** The sums that a node publishes about a provider. */
+/** What a node publishes about a provider, in nano-USD. */
 export interface OwnSpend {
   readonly provider: string
   readonly settled: Nano
   readonly reserved: Nano
+  /** What the node may still spend under the bound of this name before it publishes again. */
+  readonly granted: Nano
 }
 
-/** When a node has published nothing for this long, its running requests no longer count. */
+/** When a node has published nothing for this long, its running requests and its grants no longer count. */
 const GONE = "60 seconds"
 /** Nodes that have published within this time share the rest of a bound. */
 const PRESENT = "5 seconds"
 
-const textOf = (own: ReadonlyArray<OwnSpend>): string =>
-  JSON.stringify(
-    own.map(({ provider, reserved, settled }) => ({ provider, settled: String(settled), reserved: String(reserved) }))
-  )
+/** Lets one node at a time read the sums and publish its own, until the transaction ends. */
+export const lockSpend = (sql: Sql) => sql`SELECT pg_advisory_xact_lock(hashtextextended('provider spend', 0))`
 
-/** Publishes the sums of this node, and returns every bound with those of the others. Without a bound, it only reads. */
-export const exchangeSpend = (
+/** Returns every bound with the sums of the other nodes. */
+export const spendOfOthers = (
   sql: Sql,
   node: string,
-  day: string,
-  own: ReadonlyArray<OwnSpend>
+  day: string
 ): Effect.Effect<ReadonlyArray<SpendRow>, SqlError.SqlError> =>
-  sql<SpendRow>`WITH mine AS (
-      INSERT INTO provider_spend AS known (day, provider, node, settled, reserved)
-        SELECT ${day}::date, o.provider, ${node}, o.settled, o.reserved
-        FROM jsonb_to_recordset(${textOf(own)}::jsonb)
-          AS o(provider text, settled bigint, reserved bigint)
-        WHERE EXISTS (SELECT FROM provider_spend_limit)
-        ON CONFLICT (day, provider, node) DO UPDATE SET settled = EXCLUDED.settled, reserved = EXCLUDED.reserved, at = now()
-    )
-    SELECT l.provider, l.limit_nano, COALESCE(s.settled, 0)::bigint AS settled,
-      COALESCE(s.reserved, 0)::bigint AS reserved, n.nodes
+  sql<SpendRow>`SELECT l.provider, l.limit_nano, COALESCE(s.settled, 0)::bigint AS settled,
+      COALESCE(s.reserved, 0)::bigint AS reserved, COALESCE(s.granted, 0)::bigint AS granted, n.nodes
     FROM provider_spend_limit l
     LEFT JOIN LATERAL (
-      SELECT sum(settled) AS settled, sum(reserved) FILTER (WHERE at > now() - ${GONE}::interval) AS reserved FROM provider_spend p
+      SELECT sum(settled) AS settled, sum(reserved) FILTER (WHERE at > now() - ${GONE}::interval) AS reserved,
+        sum(granted) FILTER (WHERE at > now() - ${GONE}::interval AND p.provider = l.provider) AS granted
+      FROM provider_spend p
       WHERE p.day = ${day}::date AND p.node <> ${node} AND (l.provider = '' OR p.provider = l.provider)
     ) AS s ON true
     CROSS JOIN (
       SELECT count(DISTINCT node)::int AS nodes FROM provider_spend
       WHERE day = ${day}::date AND node <> ${node} AND at > now() - ${PRESENT}::interval
     ) AS n`
+
+/** Publishes the sums of a node in place of its former ones. */
+export const publishSpend = (
+  sql: Sql,
+  node: string,
+  day: string,
+  own: ReadonlyArray<OwnSpend>
+): Effect.Effect<unknown, SqlError.SqlError> => {
+  const rows = own.map(({ granted, provider, reserved, settled }) => ({
+    provider,
+    settled: String(settled),
+    reserved: String(reserved),
+    granted: String(granted)
+  }))
+  return sql`INSERT INTO provider_spend (day, provider, node, settled, reserved, granted)
+      SELECT ${day}::date, o.provider, ${node}, o.settled, o.reserved, o.granted
+      FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        AS o(provider text, settled bigint, reserved bigint, granted bigint)
+      ON CONFLICT (day, provider, node) DO UPDATE SET settled = EXCLUDED.settled, reserved = EXCLUDED.reserved,
+        granted = EXCLUDED.granted, at = now()`
+}
 
 /** Sets the bound of a provider; null removes it. Returns the former one. */
 export const setSpendLimit = (

@@ -12,6 +12,17 @@ const body = {
   routing: { allow_fallbacks: false, providers: { only: ["openai"] } }
 }
 
+/** Waits until both nodes have exchanged their sums twice after both had published theirs, so that each knows the other. */
+const knownToEachOther = ({ sql }: Service) =>
+  Effect.gen(function* () {
+    const published = sql<{ at: Date }>`SELECT at FROM provider_spend WHERE provider = '-'`
+    yield* eventually(published, (rows) => rows.length === 2)
+    for (let exchange = 0; exchange < 2; exchange++) {
+      const [moment] = yield* sql<{ now: Date }>`SELECT clock_timestamp() AS now`
+      yield* eventually(published, (rows) => rows.every(({ at }) => at > moment!.now))
+    }
+  })
+
 describe("a provider's daily spend limit", () => {
   it.live(
     "is never exceeded by two nodes under load; further requests use another provider, or get 503 without a charge",
@@ -28,6 +39,7 @@ describe("a provider's daily spend limit", () => {
         for (const node of [one, two]) {
           yield* eventually(spendSeenBy(node, "openai"), (seen) => seen.limit === limit * 1e9)
         }
+        yield* knownToEachOther(one)
         const statuses: Array<number> = []
         const ask = (node: Service) =>
           Effect.map(post(`${node.api}/chat/completions`, inferenceKey, body), (response) => {
@@ -69,7 +81,8 @@ describe("a provider's daily spend limit", () => {
         assert.deepInclude(list.data[0], { object: "provider_spend", provider: "openai", limit_usd: limit })
         yield* operate("PATCH", "/spend/openai", { limit_usd: null })
         yield* eventually(ask(two), ({ status }) => status === 200)
-        const events = yield* one.sql<{ type: string }>`SELECT type FROM operator_event ORDER BY id COLLATE "C"`
+        const events = yield* one.sql<{ type: string }>`SELECT type FROM operator_event
+          WHERE resource_type = 'provider' ORDER BY id COLLATE "C"`
         assert.deepStrictEqual(
           events.map(({ type }) => type),
           ["provider_spend.limited", "provider_spend.limited"]

@@ -261,5 +261,10 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0016_vacuum_by_number": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`ALTER TABLE request SET (autovacuum_vacuum_scale_factor = 0)`
+  }),
+  // Nodes of the version before publish no grants, so beside them a bound is as exact as it was.
+  "0017_spend_grants": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`ALTER TABLE provider_spend ADD COLUMN granted bigint NOT NULL DEFAULT 0`
   })
 }
