@@ -9,6 +9,7 @@ import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { costOf, Margins } from "./Margins.ts"
 import {
   dropSpendBefore,
+  giveBackGrants,
   lockSpend,
   type OwnSpend,
   publishSpend,
@@ -21,6 +22,12 @@ import {
 /** How often nodes exchange their sums while a bound exists, and how often a node that cannot listen looks for new bounds. */
 const EXCHANGE_MS = 1_000
 const IDLE_MS = 5_000
+
+/** How many exchanges a starting node waits for the others to give back a part of what they have taken. */
+const START_EXCHANGES = 4
+
+/** How long a stopping node tries to give back what it has taken. Otherwise the others get it a minute later. */
+const GIVE_BACK = "1 second"
 
 /** How often a node compares the sums with the receipts. */
 const COMPARE_MS = 10_000
@@ -138,6 +145,20 @@ export class ProviderSpend extends Context.Service<
         yield* refresh
       })
       yield* Effect.ignore(round)
+      yield* Effect.delay(Effect.ignore(round), EXCHANGE_MS).pipe(
+        Effect.repeat({ times: START_EXCHANGES - 1, while: () => spend.waits }),
+        Effect.when(Effect.sync(() => spend.waits))
+      )
+      const giveBack = Effect.suspend(() => {
+        const day = spend.day()
+        const { published } = spend.plan(day, [])
+        return Effect.andThen(publishSpend(sql, node, day, published), giveBackGrants(sql, node)).pipe(
+          sql.withTransaction
+        )
+      })
+      yield* Effect.addFinalizer(() =>
+        spend.bounded ? Effect.ignore(Effect.timeout(giveBack, GIVE_BACK)) : Effect.void
+      )
       yield* Effect.andThen(changed.close, round).pipe(
         // Caught inside the loop, because one failed round must not end the exchange.
         Effect.catchCause((cause) => Effect.logWarning("the gateway cannot exchange provider costs", cause)),
@@ -180,6 +201,11 @@ export class Spend {
 
   get bounded(): boolean {
     return this.#allowances.size > 0
+  }
+
+  /** Whether it may spend nothing under some bound that is not reached, because other nodes have taken all of the rest. */
+  get waits(): boolean {
+    return [...this.#allowances.values()].some(({ left, limit, total }) => left <= 0n && total < limit)
   }
 
   isStopped(provider: string): boolean {

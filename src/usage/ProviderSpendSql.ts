@@ -76,6 +76,10 @@ export const publishSpend = (
         granted = EXCLUDED.granted, at = now()`
 }
 
+/** Lets the other nodes have what a node may still spend. */
+export const giveBackGrants = (sql: Sql, node: string) =>
+  sql`UPDATE provider_spend SET granted = 0 WHERE node = ${node}`
+
 /** Sets the bound of a provider; null removes it. Returns the former one. */
 export const setSpendLimit = (
   sql: Sql,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { wakeupsOf } from "../../src/platform/database/Wakeups.ts"
@@ -197,5 +197,30 @@ describe("a node", () => {
       Effect.scoped,
       Effect.provide(ProviderSpend.layer.pipe(Layer.provide(Margins.layer), Layer.provideMerge(database)))
     )
+  )
+
+  it.live("that starts waits for its part of the rest, and gives it back when it stops", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* setSpendLimit(sql, "openai", 1_000n)
+      const start = Effect.map(
+        Layer.build(Layer.fresh(ProviderSpend.layer.pipe(Layer.provide(Margins.layer)))),
+        (services) => Context.get(services, ProviderSpend)
+      )
+      const granted = Effect.map(
+        sql<{ granted: bigint }>`SELECT granted FROM provider_spend WHERE provider = 'openai' ORDER BY granted`,
+        (rows) => rows.map((row) => row.granted)
+      )
+      yield* start
+      assert.deepStrictEqual(yield* granted, [1_000n])
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const second = yield* start
+          assert.isFalse(second.isStopped("openai"))
+          assert.isTrue(second.begin().reserve("openai", 300n))
+        })
+      )
+      assert.strictEqual((yield* granted)[0], 0n)
+    }).pipe(Effect.scoped, Effect.provide(database))
   )
 })
