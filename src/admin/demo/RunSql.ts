@@ -67,7 +67,7 @@ export const setClockBack = (sql: SqlClient.SqlClient, ms: number) =>
 
 /**
  * Returns how many requests of an account have not ended, videos included, which are charged before they are made, and how many of its
- * batches and of the messages to its webhooks.
+ * batches, of the messages to its webhooks and of the budget thresholds that become such messages.
  */
 export const countOpen = (sql: SqlClient.SqlClient, accountId: string): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
@@ -78,6 +78,8 @@ export const countOpen = (sql: SqlClient.SqlClient, accountId: string): Effect.E
             AND status IN ('validating', 'in_progress', 'finalizing', 'cancelling'))
         + (SELECT count(*) FROM webhook_delivery d JOIN webhook_endpoint e ON e.id = d.endpoint_id
             WHERE e.account_id = ${accountId} AND e.status = 'enabled' AND d.status = 'pending')
+        + (SELECT count(*) FROM budget_crossing c JOIN budget b ON b.id = c.budget_id
+            WHERE b.account_id = ${accountId} AND c.told_at IS NULL)
       )::int AS open`,
     ([row]) => row?.open ?? 0
   )
