@@ -23,7 +23,7 @@ const wellFormed = /^svc_ok_[A-Za-z0-9_-]{43}$/
 /** Reports whether a string has the form of an operator key. */
 export const isOperatorKey = (key: string): boolean => wellFormed.test(key)
 
-/** What the audit log records of a key. */
+/** The facts of a key that the audit log records. */
 type RecordedKey = Pick<OperatorKeyRow, "id" | "name" | "expires_at">
 
 /**

@@ -122,8 +122,8 @@ const acknowledge = Effect.fnUntraced(function* (id: string) {
 })
 
 const NO_OPERATOR_EVENTS =
-  "Operators have changed no price plan, bound or operator key, and exported no receipts. What they changed in an account is in its own " +
-  "audit log: add --email in place of --operators."
+  "Operators have changed no price plan, bound or operator key, and exported no receipts. Each account has an audit log " +
+  "of the changes in it: add --email in place of --operators."
 
 /** The fields of changes with amounts in nano-USD or basis points, and how people read them. */
 const readable: Readonly<Record<string, readonly [name: string, show: (value: number | string) => string]>> = {

@@ -85,7 +85,7 @@ const lists = {
 
 const decode = Schema.decodeUnknownEffect(File, { onExcessProperty: "error" })
 
-/** What the decoder says of a field that a schema does not have. */
+/** The decoder's message for an unknown field. */
 const UNKNOWN_FIELD = "Expected no excess property"
 
 /** Returns what the name of a field at this place may be. */

@@ -8,7 +8,7 @@ export interface Balance {
   readonly play?: { readonly posted: Nano; readonly held: Nano }
 }
 
-/** What is available to a new hold. One kind of money pays for it: simulated money only where doubles alone can serve the request. */
+/** Returns the money available to a new hold. Simulated money can pay only when every possible provider is simulated. */
 export const availableTo = ({ held, play, posted }: Balance, simulated: boolean): Nano => {
   const playful = play === undefined ? 0n : play.posted - play.held
   const real = posted - held - playful

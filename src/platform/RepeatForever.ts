@@ -5,7 +5,7 @@ export interface Repetition {
   readonly every: Duration.Input
   /** The pause before the first run; none when absent. */
   readonly after?: Duration.Input
-  /** What the log says when a run fails. */
+  /** The log message for a failed run. */
   readonly warning: string
 }
 

@@ -69,9 +69,9 @@ interface PlannedExchange {
     readonly total: Nano
     /** The node's part of the rest, if all nodes had the same. */
     readonly share: Nano
-    /** What it publishes that it may still spend. */
+    /** The amount that the node may still spend, as published. */
     readonly granted: Nano
-    /** What it publishes as spent and reserved. */
+    /** The spent and reserved amounts of the node, as published. */
     readonly used: Nano
   }>
 }
@@ -277,7 +277,7 @@ export class Spend {
     for (const { granted, limit, provider, share, total, used } of bounds) {
       const own = this.#ownOf(provider)
       const usedSince = own.settled + own.reserved - used
-      // What it does not need goes back to the others with its next exchange.
+      // The next exchange returns the amount beyond the share to the other nodes.
       this.#allowances.set(provider, { limit, total, left: smallest(granted, share) - usedSince })
       this.#show(provider)
       words.push(...this.#crossed(day, provider, limit, total))

@@ -12,7 +12,7 @@ export interface SpendRow {
   /** The cost of ended requests of other nodes, and the maximum cost of their running ones. */
   readonly settled: Nano
   readonly reserved: Nano
-  /** What the other nodes may still spend under this bound before they publish again. */
+  /** The amount that the other nodes may still spend under this bound before they publish again. */
   readonly granted: Nano
   /** The number of other nodes that published recently. */
   readonly nodes: number
@@ -23,7 +23,7 @@ export interface OwnSpend {
   readonly provider: string
   readonly settled: Nano
   readonly reserved: Nano
-  /** What the node may still spend under the bound of this name before it publishes again. */
+  /** The amount that the node may still spend under the bound of this name before it publishes again. */
   readonly granted: Nano
 }
 

@@ -128,5 +128,5 @@ const clause = ({ after, before, field, isChange: change, key }: FieldChange): s
   return change ? `${field} set to ${after}` : `${field}: ${after}`
 }
 
-/** What an event changed and why, in one line; empty if it recorded no values. */
+/** Describes in one line the changes of an event and their reason. Empty for an event without recorded values. */
 export const summaryOf = (event: Event): string => fieldChanges(event).map(clause).join(" · ")

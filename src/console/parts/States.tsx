@@ -35,7 +35,7 @@ export const Empty = ({ action, children, title }: EmptyProps) => (
 interface FailedProps {
   readonly error: unknown
   readonly onRetry?: () => void
-  /** What to do instead, such as a link to a list, when the call will fail again. */
+  /** Takes the place of "Try again" when the call would fail again, such as a link to a list. */
   readonly instead?: ReactNode
 }
 

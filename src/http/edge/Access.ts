@@ -85,7 +85,7 @@ export const labelRequest = (
   span.set({ "http.route": path })
 }
 
-/** What a request sent as its credential. */
+/** The credential of a request, and the header that contained it. */
 export interface Credential {
   /** The value of the `Authorization` header, or a key from another header as such a value. */
   readonly authorization: string | undefined
